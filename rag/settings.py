@@ -1,0 +1,96 @@
+"""Every setting in one place, and the only reader of the environment.
+
+A setting comes from the environment (``FOOTNOTE_…``), else from a file ``.env`` in the working directory, else from the
+default here. ``.env.example`` and the README's table mirror this class field by field; a test compares the three.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from rag.errors import SettingsError
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+class Settings(BaseSettings):
+    """Footnote's settings; each field's description is its documentation."""
+
+    model_config = SettingsConfigDict(env_prefix="FOOTNOTE_", env_file=".env", extra="ignore", frozen=True)
+
+    home: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("footnote", appauthor=False)),
+        description="Where libraries, conversations and choices are kept.",
+    )
+    cache: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_cache_dir("footnote", appauthor=False)),
+        description="Where downloaded models are kept.",
+    )
+
+    embedder: str = Field(
+        "auto",
+        description="auto, e5-small (bundled), bge-m3, ollama:MODEL, or a sentence-transformers name or folder.",
+    )
+    device: str = Field("auto", description="Where sentence-transformers runs: auto, cpu, cuda, cuda:1, mps.")
+    embed_batch_tokens: int = Field(8192, ge=64, description="Tokens embedded at once, padding included.")
+
+    llm: str = Field("auto", description="auto, embedded, ollama:MODEL, openai:MODEL, or none (search only).")
+    model_path: Path | None = Field(None, description="A GGUF file of your own for the embedded model.")
+    ollama_url: str = Field("http://127.0.0.1:11434", description="Address of Ollama.")
+    openai_url: str = Field("", description="Address of an OpenAI-compatible server, ending in /v1; empty: none.")
+    openai_api_key: SecretStr = Field(SecretStr(""), description="Key for that server, where it wants one.")
+    context_tokens: int = Field(8192, ge=1024, description="The chat model's window, sent with every request.")
+    answer_tokens: int = Field(512, ge=16, description="Room kept in the window for the answer.")
+    temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature; 0 gives the same answer again.")
+    seed: int = Field(0, description="Sampling seed.")
+    keep_alive: str = Field("10m", description="How long Ollama keeps the model loaded.")
+    timeout: float = Field(300.0, gt=0, description="Seconds to wait for a model's next words before giving up.")
+
+    chunk_tokens: int = Field(200, ge=32, description="Longest chunk, in the embedder's tokens.")
+    chunk_overlap: int = Field(30, ge=0, description="Tokens that pieces of one split section share.")
+    candidates: int = Field(30, ge=1, description="Chunks that each search leg hands to the fusion.")
+    notes: int = Field(0, ge=0, le=50, description="Chunks given to the model; 0 lets the model's size decide.")
+
+    read_workers: int = Field(2, ge=1, le=32, description="Processes that read files.")
+    read_timeout: float = Field(120.0, gt=0, description="Seconds after which the reading of one file is given up.")
+    chroma_url: str = Field(
+        "",
+        validation_alias=AliasChoices("FOOTNOTE_CHROMA_URL", "CHROMA_URL"),
+        description="Address of a Chroma server; empty: Chroma runs inside Footnote. CHROMA_URL works too.",
+    )
+
+    host: str = Field("127.0.0.1", description="Address the page listens on; any but loopback needs user and password.")
+    port: Port = Field(7860, description="Port of the page; 0 takes a free one.")
+    user: str = Field("", description="User name for the page; empty: no login (loopback only).")
+    password: SecretStr = Field(SecretStr(""), description="Password for the page.")
+
+    @property
+    def models_dir(self) -> Path:
+        """Where model files lie."""
+        return self.cache / "models"
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Reads the settings.
+
+    Args:
+        **overrides: Values that win over the environment, by field name; for tests and command line options.
+
+    Raises:
+        SettingsError: A value cannot be read; the message names the setting and what it takes.
+    """
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]  # pydantic checks the values
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = str(first["loc"][0]) if first["loc"] else "?"
+        name = field if field.isupper() else f"FOOTNOTE_{field.upper()}"
+        raise SettingsError(
+            f"The setting {name} is {first.get('input')!r}: {first['msg']}.",
+            "Correct it in the environment or in .env, or remove it to use the default.",
+        ) from error

@@ -1,0 +1,668 @@
+"""The vocabulary of Footnote: what flows from a folder to an answer, as frozen values.
+
+Only the standard library is imported here, so every room can speak these words without pulling in another room.
+Nothing here holds rendered text (HTML, Markdown) or vectors. Conventions that hold everywhere:
+
+* offsets are Python string indices into ``SourceDocument.text``, half open: ``text[start:end]``;
+* ``page`` is 1-based, in the order of the file; ``None`` where a format has no pages;
+* ``rank`` starts at 1; ``score``: higher is better, and keeps the name of what it measures (``cosine``, ``bm25``, ``rrf``);
+* ``question`` is what the person typed, ``query`` is what was searched;
+* durations are seconds, sizes are bytes, times are Unix seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+# ---------------------------------------------------------------------------------------------------------------- sources
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of characters, ``text[start:end]``."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file as the scan found it, before it is read.
+
+    Attributes:
+        root: The folder that was scanned, absolute.
+        path: Where the file is below ``root``, with forward slashes; this is what people are shown.
+        size: Bytes.
+        mtime_ns: Time of the last modification, nanoseconds since the epoch.
+    """
+
+    root: Path
+    path: str
+    size: int
+    mtime_ns: int
+
+    @property
+    def absolute(self) -> Path:
+        """The file's place on this machine."""
+        return self.root / self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page's range in the document's text, and what could not be read on it (empty when all is well)."""
+
+    number: int
+    span: Span
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and the text up to the next heading of any level.
+
+    Attributes:
+        heading_path: Titles from the outermost heading to this one; empty before the first heading.
+        span: The range from the heading's first character to the next heading.
+    """
+
+    heading_path: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """A file's readable text with the places in it.
+
+    Attributes:
+        text: All readable text; every span in Footnote counts characters of it.
+        title: From front matter, PDF metadata or the first heading, else the file's name without its ending.
+        sections: In order, without gaps or overlaps; together they cover ``text``.
+        pages: In order; empty where the format has no pages.
+        problems: What could not be read though the rest could ("page 3: no text, looks like a scan").
+        sha256: Hash of the bytes that were read, hexadecimal.
+    """
+
+    text: str
+    title: str
+    sections: tuple[Section, ...]
+    sha256: str
+    pages: tuple[Page, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+# ------------------------------------------------------------------------------------------------------------------ index
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage that is searched and cited as one.
+
+    Invariant: ``document.text[span.start:span.end] == text``.
+
+    Attributes:
+        id: Unique in its library.
+        file_id: The catalog's number of the file.
+        path: The file below its folder, as in ``SourceFile.path``.
+        title: The document's title.
+        heading_path: The headings above the passage, outermost first.
+        page: First page of the passage, or None.
+        page_end: Last page of the passage, or None.
+        tokens: Length of ``text`` in the embedder's own tokens, without prefix and special tokens.
+    """
+
+    id: str
+    file_id: int
+    path: str
+    title: str
+    text: str
+    span: Span
+    heading_path: tuple[str, ...]
+    page: int | None
+    page_end: int | None
+    tokens: int
+
+
+class FileState(StrEnum):
+    """How a file ended: never a silent green."""
+
+    INDEXED = "indexed"
+    PARTLY = "partly"
+    FAILED = "failed"
+
+
+class Change(StrEnum):
+    """What a sync would do with a file."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    MOVED = "moved"
+    REMOVED = "removed"
+    UNCHANGED = "unchanged"
+    RETRY = "retry"  # failed the last time and has not changed since: tried again
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file as the catalog knows it."""
+
+    id: int
+    root: str
+    path: str
+    size: int
+    mtime_ns: int
+    sha256: str
+    state: FileState
+    reason: str
+    title: str
+    pages: int
+    chunks: int
+    indexed_at: float
+
+    @property
+    def absolute(self) -> Path:
+        """The file's place on this machine."""
+        return Path(self.root) / self.path
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """One line of a sync plan.
+
+    Attributes:
+        change: What would be done.
+        path: The file below its folder (the new place of a moved one).
+        size: Bytes now; of a removed file, bytes when it was indexed.
+        file: The file on disk; None when it was removed.
+        record: What the catalog holds for it; None when it is new.
+        sha256: Hash of the bytes now, where the plan had to read them; empty otherwise.
+    """
+
+    change: Change
+    path: str
+    size: int
+    file: SourceFile | None = None
+    record: FileRecord | None = None
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What a sync of one folder would do; ``skipped`` lists paths that are not read, each with the reason."""
+
+    library: str
+    root: Path
+    files: tuple[PlannedFile, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    def count(self, change: Change) -> int:
+        """Number of files with that change."""
+        return sum(1 for planned in self.files if planned.change is change)
+
+    @property
+    def work(self) -> tuple[PlannedFile, ...]:
+        """The files that a sync has to touch."""
+        return tuple(planned for planned in self.files if planned.change is not Change.UNCHANGED)
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """How one file ended in a sync. ``state`` is None where nothing is left to have a state (removed)."""
+
+    path: str
+    change: Change
+    state: FileState | None
+    reason: str = ""
+    pages: int = 0
+    chunks: int = 0
+    embedded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What a sync did: one line a file, unchanged ones included."""
+
+    library: str
+    root: str
+    files: tuple[FileReport, ...]
+    skipped: tuple[tuple[str, str], ...]
+    seconds: float
+    stopped: bool = False
+
+    def count(self, change: Change) -> int:
+        """Number of files with that change."""
+        return sum(1 for report in self.files if report.change is change)
+
+    @property
+    def chunks_embedded(self) -> int:
+        """Chunks for which a vector was computed."""
+        return sum(report.embedded for report in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncEvent:
+    """Progress of a running sync, sent after every batch of chunks and after every file.
+
+    Attributes:
+        path: The file at work.
+        files_done: Files finished, of ``files_total`` (files with work only).
+        chunks_done: Chunks embedded so far.
+        chunks_per_second: Measured since the first chunk; 0 before it.
+        seconds_left: Estimate from bytes left and measured speed; None while unknown.
+        report: The line of the file that just ended, if one did.
+        result: The whole report, on the last event only.
+    """
+
+    path: str
+    files_done: int
+    files_total: int
+    chunks_done: int
+    chunks_per_second: float
+    seconds_left: float | None
+    report: FileReport | None = None
+    result: SyncReport | None = None
+
+
+JobState = Literal["idle", "running", "stopping", "stopped", "done", "failed", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """The library's last or running sync, as the page shows it.
+
+    ``interrupted``: the process ended in the middle; starting the same sync again resumes it.
+    """
+
+    state: JobState = "idle"
+    root: str = ""
+    event: SyncEvent | None = None
+    report: SyncReport | None = None
+    error: str = ""
+    hint: str = ""
+    started_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryInfo:
+    """A library at a glance. ``embedder`` is empty while nothing was indexed; ``error`` says why it cannot be opened."""
+
+    name: str
+    roots: tuple[str, ...]
+    files: int
+    chunks: int
+    embedder: str
+    error: str = ""
+
+
+# ----------------------------------------------------------------------------------------------------------------- models
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """What makes two vectors comparable; a library remembers it and is only ever searched with the same one.
+
+    Attributes:
+        provider: ``bundled``, ``sentence-transformers`` or ``ollama``.
+        model: The model's name or path.
+        revision: Commit, digest or package version of the weights; empty when unknown.
+        dimension: Length of a vector.
+        normalized: True when vectors have L2 norm 1.
+        query_prefix: Put before a question.
+        passage_prefix: Put before a passage.
+        max_tokens: The longest input, prefix and special tokens included.
+    """
+
+    provider: str
+    model: str
+    revision: str
+    dimension: int
+    normalized: bool
+    query_prefix: str
+    passage_prefix: str
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModelIdentity:
+    """The model that answers.
+
+    Attributes:
+        provider: ``ollama``, ``openai`` (any compatible server) or ``embedded``.
+        name: As the provider calls it.
+        digest: Hash of the weights where the provider tells it, else empty.
+        context_tokens: The window that requests are held to.
+        small: True for models below about 3 billion parameters, which need fewer notes and a worked example.
+    """
+
+    provider: str
+    name: str
+    digest: str
+    context_tokens: int
+    small: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A model that can be chosen or fetched.
+
+    Attributes:
+        id: What settings and ``models use`` take: ``embedded``, ``ollama:qwen3:8b``, ``openai:NAME``, ``bge-m3``, ``e5-small``.
+        kind: What it does.
+        label: For people.
+        ready: Usable now; else it has to be pulled first.
+        size: Bytes to fetch or on disk; 0 when unknown.
+        note: Why it is not ready, or what is special about it.
+    """
+
+    id: str
+    kind: Literal["chat", "embedding"]
+    label: str
+    ready: bool
+    size: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PullProgress:
+    """Progress of a download: bytes so far of ``total`` (0 while unknown) and what is being done."""
+
+    status: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is running, for the page's status line. ``warnings`` are sentences; empty means nothing fell back.
+
+    Attributes:
+        chat: The chat model, or None when Footnote only searches.
+        chat_reason: Why this one was picked, or why there is none.
+        embedder: The embedder, or None when it cannot be had.
+        embedder_reason: Why this one was picked, or why there is none.
+        device: Where the embedder runs: ``cpu``, ``cuda:0``, ``mps``, ``ollama``.
+    """
+
+    chat: ChatModelIdentity | None
+    chat_reason: str
+    embedder: EmbedderIdentity | None
+    embedder_reason: str
+    device: str
+    warnings: tuple[str, ...] = ()
+
+
+# -------------------------------------------------------------------------------------------------------------- retrieval
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk found by one stage, with that stage's score and rank (from 1)."""
+
+    chunk: Chunk
+    score: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What one step of the search found.
+
+    Attributes:
+        name: ``dense``, ``lexical``, ``fusion``.
+        score_name: What its scores are: ``cosine``, ``bm25``, ``rrf``.
+        hits: Best first.
+        seconds: Time it took.
+        weight: The weight of its vote in the fusion, 0 when it abstained.
+        note: Why it abstained or what it did, in a sentence; empty when there is nothing to say.
+    """
+
+    name: str
+    score_name: str
+    hits: tuple[Hit, ...]
+    seconds: float
+    weight: float = 1.0
+    note: str = ""
+
+
+class Verdict(StrEnum):
+    """How much the notes have to say, judged from the retrieval before anything is generated."""
+
+    ENOUGH = "enough"
+    SOME = "some"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The verdict, and the sentence that explains it with its figures."""
+
+    verdict: Verdict
+    reason: str
+    features: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """One search with every stage recorded; the same object that chat used is what diagnostics shows.
+
+    Attributes:
+        question: As typed.
+        queries: What was searched: the rewritten question where there is one, else the question.
+        rewrite_note: Why the question was rewritten or left alone.
+        hits: The final order, best first; their score is the last stage's.
+        stages: In the order they ran.
+        evidence: The verdict.
+        seconds: By step: ``condense``, ``embed``, then each stage's name.
+    """
+
+    library: str
+    question: str
+    queries: tuple[str, ...]
+    rewrite_note: str
+    hits: tuple[Hit, ...]
+    stages: tuple[Stage, ...]
+    evidence: Evidence
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def scores(self, chunk_id: str) -> dict[str, float]:
+        """Every score that the chunk got, by the score's name."""
+        return {
+            stage.score_name: hit.score for stage in self.stages for hit in stage.hits if hit.chunk.id == chunk_id
+        }
+
+    def ranks(self, chunk_id: str) -> dict[str, int]:
+        """The chunk's rank in every stage that saw it, by the stage's name."""
+        return {stage.name: hit.rank for stage in self.stages for hit in stage.hits if hit.chunk.id == chunk_id}
+
+
+# -------------------------------------------------------------------------------------------------------------- answering
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One line of a conversation."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrieved chunk on its way into the prompt.
+
+    Attributes:
+        number: The ``n`` of ``[n]``, from 1; 0 when it is not in the prompt.
+        tokens: What it costs in the prompt, in the chat model's tokens (see ``Window.exact``).
+        reason: Why it is not in the prompt; empty when it is.
+    """
+
+    number: int
+    hit: Hit
+    tokens: int
+    reason: str = ""
+
+    @property
+    def in_prompt(self) -> bool:
+        """Whether the model got to read it."""
+        return self.number > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The chat model's context window and what fills it, in tokens.
+
+    ``exact`` is False when the provider offers no tokenizer and the counts are a cautious estimate; ``read`` is the
+    prompt length that the model itself reported, None before or without an answer.
+    """
+
+    total: int
+    system: int
+    history: int
+    passages: int
+    question: int
+    answer_room: int
+    exact: bool
+    read: int | None = None
+
+    @property
+    def used(self) -> int:
+        """Tokens of the prompt by our own count."""
+        return self.system + self.history + self.passages + self.question
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message as it was sent to the model."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model is given: messages, the passages in and out of it, and how full the window is."""
+
+    messages: tuple[Message, ...]
+    passages: tuple[Passage, ...]
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A sentence of the answer bound to the place it comes from.
+
+    Attributes:
+        number: The ``n`` shown as ``[n]``.
+        chunk: The passage.
+        span: The cited sentence or sentences, in the source document's characters (inside ``chunk.span``).
+        answer_span: The sentence in ``Answer.text`` that this supports.
+        by: ``model`` when the model put the number there, ``footnote`` when we bound the sentence by its words.
+        overlap: Share of the sentence's informative words that the passage holds, 0 to 1.
+        missing: Numbers with their units in the sentence that the passage lacks.
+    """
+
+    number: int
+    chunk: Chunk
+    span: Span
+    answer_span: Span
+    by: Literal["model", "footnote"]
+    overlap: float
+    missing: tuple[str, ...] = ()
+
+
+Outcome = Literal["answered", "not_in_notes", "search_only", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished answer.
+
+    Attributes:
+        text: What is shown, with ``[n]`` marks; for ``not_in_notes`` and ``search_only`` a sentence that says so.
+        outcome: How it ended.
+        citations: In the order of the answer.
+        unknown_numbers: ``[n]`` of the model that belong to no passage: flagged, never dropped.
+        unsupported: Sentences that no passage supports, as spans of ``text``.
+        warnings: Sentences that the person must see ("The model read 812 of 2,310 tokens").
+    """
+
+    text: str
+    outcome: Outcome
+    citations: tuple[Citation, ...] = ()
+    unknown_numbers: tuple[int, ...] = ()
+    unsupported: tuple[Span, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All there is to know about one answer: what diagnostics draws and what the conversation keeps."""
+
+    id: str
+    asked_at: float
+    retrieval: Retrieval
+    prompt: Prompt | None
+    model: ChatModelIdentity | None
+    embedder: EmbedderIdentity
+    answer: Answer
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalDone:
+    """First event of an answer: what was found, and the prompt that will be sent (None when Footnote only searches)."""
+
+    retrieval: Retrieval
+    prompt: Prompt | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The next piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDone:
+    """Last event of an answer; its text replaces what was streamed, since citations may have been added."""
+
+    trace: Trace
+
+
+AnswerEvent = RetrievalDone | TextDelta | AnswerDone
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationInfo:
+    """A conversation at a glance."""
+
+    id: int
+    title: str
+    turns: int
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question and what came of it, as a conversation keeps it."""
+
+    id: int
+    question: str
+    trace: Trace
+
+
+# ------------------------------------------------------------------------------------------------------------- inspection
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One line of ``doctor``: what was looked at, how it is, what was seen and what to do (empty when nothing)."""
+
+    name: str
+    state: Literal["ok", "warning", "error", "off"]
+    detail: str
+    action: str = ""

@@ -1,0 +1,1 @@
+"""From a folder to readable documents: the scan, one reader a format, and the processes that they run in."""

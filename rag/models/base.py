@@ -2,14 +2,91 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
+import numpy as np
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
+from numpy.typing import ArrayLike
 
+from rag.errors import ModelFailed
 from rag.types import ChatModelIdentity, EmbedderIdentity
+
+_SENTENCE = "Represent this sentence for searching relevant passages: "
+_TASK = "Instruct: Given a question, retrieve passages that answer it\nQuery: "
+# What models were trained to see before a question and before a passage, as their authors' model cards say.
+_PREFIXES = (
+    (r"e5-.*instruct|qwen3-embedding", (_TASK, "")),
+    (r"\be5-", ("query: ", "passage: ")),
+    (r"nomic-embed-text", ("search_query: ", "search_document: ")),
+    (r"bge-\w+-en|mxbai-embed-large", (_SENTENCE, "")),
+)
+
+
+def known_prefixes(model: str) -> tuple[str, str]:
+    """What a model of that name wants before a question and before a passage; two empty strings when not known."""
+    found = (prefixes for pattern, prefixes in _PREFIXES if re.search(pattern, model.lower()))
+    return next(found, ("", ""))
+
+
+def batches(tokens: Sequence[int], budget: int) -> list[list[int]]:
+    """Groups texts so that each group, padded to its longest, stays within a budget of tokens.
+
+    Args:
+        tokens: Length of each text.
+        budget: Tokens in a group; a text that is longer alone makes a group alone.
+
+    Returns:
+        Indices into ``tokens``, the longest first, so that a lack of memory shows at once.
+    """
+    groups: list[list[int]] = []
+    longest = 0
+    for index in sorted(range(len(tokens)), key=lambda index: -tokens[index]):
+        if not groups or longest * (len(groups[-1]) + 1) > budget:
+            groups.append([])
+            longest = tokens[index]
+        groups[-1].append(index)
+    return groups
+
+
+def unit_rows(vectors: ArrayLike, model: str) -> list[list[float]]:
+    """Vectors scaled to L2 norm 1. Shape: (n, dimension), in and out.
+
+    Raises:
+        ModelFailed: A vector has no direction, or holds what is no number.
+    """
+    rows = np.asarray(vectors, dtype=np.float32)
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    if not np.all(np.isfinite(norms) & (norms > 0)):
+        raise ModelFailed(
+            f"{model} gave a vector that is zero or holds no numbers.",
+            "Try again on the CPU (FOOTNOTE_DEVICE=cpu), or choose another embedder.",
+        )
+    unit: list[list[float]] = (rows / norms).tolist()
+    return unit
+
+
+def estimate_tokens(text: str) -> int:
+    """A cautious number of tokens of a text whose vocabulary is not at hand.
+
+    UTF-8 bytes are the measure, since they hold across scripts: the usual vocabularies take three to four bytes a
+    token in Latin prose and one character, three bytes, in Chinese or Japanese. Digits count singly, as many models
+    read them.
+    """
+    digits = sum(character.isdigit() for character in text)
+    return digits - (-(len(text.encode(errors="replace")) - digits) // 3)
+
+
+def is_small(size: str) -> bool:
+    """Whether a size (``1.5B``, ``270M``) or a name that holds one (``qwen3:1.7b``) is below 3 billion parameters.
+
+    An unknown size counts as not small.
+    """
+    found = re.search(r"(?<![\w.])(\d+(?:\.\d+)?)\s*([bm])(?![a-z])", size.lower())
+    return found is not None and float(found[1]) / (1 if found[2] == "b" else 1000) < 3
 
 
 class Embedder(Embeddings):
@@ -47,37 +124,37 @@ class Embedder(Embeddings):
     def embed_query(self, text: str) -> list[float]:
         """Embeds a question; like ``embed_documents`` with the other prefix. Shape: (dimension,)."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # most embedders hold nothing that needs an end
         """Frees what the model holds; calling it twice is harmless."""
 
 
-class ChatModel:
+class ChatModel(ABC):
     """A LangChain chat model with its window, its token counts, and its errors in our words.
 
     Attributes:
         identity: Which model, with the window that its requests are held to.
-        runnable: The LangChain model, ready to stand in a chain.
         exact_counts: Whether ``count_tokens`` is the model's own count.
     """
 
     identity: ChatModelIdentity
-    runnable: BaseChatModel
     exact_counts: bool = False
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Number of tokens of each text, without chat template overhead; a cautious estimate by default.
+    @property
+    @abstractmethod
+    def runnable(self) -> BaseChatModel:
+        """The LangChain model, ready to stand in a chain; a model inside this process starts when it is asked for.
 
-        UTF-8 bytes are the measure, since they hold across scripts: byte-level BPE vocabularies give three to four
-        bytes a token for Latin prose and about three (one character) for Chinese or Japanese.
+        Raises:
+            ModelError: It cannot be started.
         """
-        return [-(-len(text.encode()) // 3) for text in texts]
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Number of tokens of each text, without chat template overhead; a cautious estimate where not exact."""
+        return [estimate_tokens(text) for text in texts]
+
+    @abstractmethod
     def errors(self) -> AbstractContextManager[None]:
         """Turns whatever the provider's library raises inside the ``with`` block into a :class:`ModelError`."""
-        raise NotImplementedError
 
-
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  # most chat models hold nothing that needs an end
         """Frees what the model holds; calling it twice is harmless."""
-
-

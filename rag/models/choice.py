@@ -1,0 +1,275 @@
+"""Which models are used: what the settings name, or the best that is there; and what else could be had.
+
+``auto`` asks no model hub, loads no weights to find out, and never fails for want of a chat model; what a person named
+is never replaced by something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rag.errors import ModelError, ModelMissing, ModelUnavailable, SettingsError
+from rag.models import downloads, hub
+from rag.models.base import ChatModel, Embedder
+from rag.models.bundled import BundledEmbedder
+from rag.models.devices import device_warnings
+from rag.models.embedded import EmbeddedChat, require_runtime
+from rag.models.ollama import OllamaChat, OllamaEmbedder, OllamaModel, OllamaServer
+from rag.models.openai_server import OpenAIChat
+from rag.models.sentence_transformer import SentenceTransformerEmbedder
+from rag.settings import Settings
+from rag.types import EmbedderIdentity, ModelChoice, PullProgress
+
+__all__ = ["device_warnings", "embedder_for", "list_models", "pick_chat", "pick_embedder", "pull"]
+
+BGE_M3 = "BAAI/bge-m3"
+_BGE_M3_BYTES = 2_290_000_000
+_SUGGESTED = (("qwen3:8b", 5_200_000_000), ("qwen3:4b", 2_600_000_000))
+_GET_A_MODEL = (
+    "Without a chat model Footnote only searches. `python -m rag models pull embedded` fetches one (1.1 GB); "
+    "`ollama pull qwen3:8b` a stronger one for Ollama."
+)
+
+
+def pick_embedder(settings: Settings, wanted: str) -> tuple[Embedder, str]:
+    """The embedder that is wanted, and why it is this one.
+
+    Args:
+        settings: Addresses, device and batch size.
+        wanted: What the setting ``embedder`` takes.
+
+    Raises:
+        ModelError: It cannot be had.
+    """
+    if wanted == "auto":
+        if hub.cached_model(BGE_M3):
+            return SentenceTransformerEmbedder(settings, BGE_M3), "BGE-M3 is on this machine."
+        return BundledEmbedder(), "BGE-M3 is not on this machine: the bundled multilingual-e5-small."
+    reason = f"{wanted} was chosen."
+    if wanted == "e5-small":
+        return BundledEmbedder(), reason
+    if wanted == "bge-m3":
+        return SentenceTransformerEmbedder(settings, BGE_M3), reason
+    if wanted.startswith("ollama:"):
+        return OllamaEmbedder(settings, wanted.removeprefix("ollama:")), reason
+    return SentenceTransformerEmbedder(settings, wanted.removeprefix("hf:")), reason
+
+
+def embedder_for(settings: Settings, identity: EmbedderIdentity) -> Embedder:
+    """The embedder that a library was built with, the very same weights.
+
+    Raises:
+        ModelError: It cannot be had.
+    """
+    embedder: Embedder
+    if identity.provider == "bundled":
+        embedder = BundledEmbedder()
+    elif identity.provider == "ollama":
+        embedder = OllamaEmbedder(settings, identity.model)
+    else:
+        embedder = SentenceTransformerEmbedder(settings, identity.model)
+    if embedder.identity != identity:
+        embedder.close()
+        raise ModelMissing(
+            f"{identity.model} is not the one that the library was built with: it was {_version(identity)} then, "
+            f"and is {_version(embedder.identity)} now.",
+            "Index the library again with the embedder that is here.",
+        )
+    return embedder
+
+
+def pick_chat(settings: Settings, wanted: str) -> tuple[ChatModel | None, str]:
+    """The chat model that is wanted, and why it is this one, or why there is none.
+
+    Args:
+        settings: Addresses, window and sampling.
+        wanted: What the setting ``llm`` takes.
+
+    Raises:
+        ModelError: A model was named and cannot be had; never for ``auto``.
+        SettingsError: ``wanted`` names no kind of model.
+    """
+    provider, _, name = wanted.partition(":")
+    if wanted == "auto":
+        return _best_chat(settings)
+    if wanted == "none":
+        return None, "Search only, as chosen."
+    if wanted == "embedded":
+        return _embedded_chat(settings), "The embedded model was chosen."
+    if provider == "ollama" and name:
+        return OllamaChat(settings, name), f"{name} on Ollama was chosen."
+    if provider == "openai":
+        chat = _openai_chat(settings, name)
+        return chat, f"{chat.identity.name} at {settings.openai_url} was chosen."
+    raise SettingsError(
+        f"FOOTNOTE_LLM is {wanted!r}, which names no kind of chat model.",
+        "It takes auto, embedded, ollama:MODEL, openai:MODEL or none.",
+    )
+
+
+def list_models(settings: Settings) -> tuple[ModelChoice, ...]:
+    """The models that can be chosen, or fetched and then chosen; asks Ollama and the configured server, not the hub."""
+    choices = [_embedded_choice(settings), *_openai_choices(settings), _bundled_choice(), _bge_m3_choice()]
+    try:
+        models = OllamaServer(settings).models()
+    except ModelError:
+        return tuple(choices)
+    names = {model.name for model in models}
+    choices += [choice for model in models for choice in _ollama_choices(model)]
+    choices += [
+        ModelChoice(f"ollama:{name}", "chat", f"{name} (Ollama)", False, size, "Not pulled yet.")
+        for name, size in _SUGGESTED
+        if name not in names
+    ]
+    return tuple(choices)
+
+
+def pull(settings: Settings, model_id: str) -> Iterator[PullProgress]:
+    """Fetches a model; closing the iterator stops it, and the next pull goes on from there.
+
+    Args:
+        settings: Where models are kept, and Ollama's address.
+        model_id: ``embedded``, ``bge-m3``, ``ollama:NAME``, or ``hf:NAME`` for a sentence-transformers model.
+
+    Raises:
+        ModelError: It cannot be fetched.
+        SettingsError: There is nothing to fetch under that name.
+    """
+    provider, _, name = model_id.partition(":")
+    if model_id == "embedded":
+        return downloads.fetch(downloads.EMBEDDED, settings.models_dir)
+    if model_id == "bge-m3":
+        return hub.fetch_model(BGE_M3)
+    if provider == "ollama" and name:
+        return OllamaServer(settings).pull(name)
+    if provider == "hf" and name:
+        return hub.fetch_model(name)
+    raise SettingsError(
+        f"There is nothing to fetch under the name {model_id!r}.",
+        "Fetch embedded, bge-m3, ollama:MODEL or hf:NAME (a sentence-transformers model).",
+    )
+
+
+def _best_chat(settings: Settings) -> tuple[ChatModel | None, str]:
+    reasons = []
+    try:
+        model = _best_on_ollama(OllamaServer(settings).models())
+        if model:
+            return OllamaChat(settings, model.name), f"Ollama answers at {settings.ollama_url} with {model.name}."
+        reasons.append(f"Ollama at {settings.ollama_url} has no chat model")
+    except ModelUnavailable:
+        reasons.append("no Ollama")
+    except ModelError as error:
+        reasons.append(error.message.rstrip("."))
+    if settings.openai_url:
+        try:
+            chat = _openai_chat(settings, "")
+            return chat, _sentence(reasons, f"{chat.identity.name} at {settings.openai_url}")
+        except ModelError as error:
+            reasons.append(error.message.rstrip("."))
+    else:
+        reasons.append("no server configured")
+    try:
+        return _embedded_chat(settings), _sentence(reasons, "the embedded model")
+    except ModelError as error:
+        reasons.append(error.message.rstrip("."))
+    return None, _sentence(reasons, "search only") + " " + _GET_A_MODEL
+
+
+def _sentence(reasons: list[str], outcome: str) -> str:
+    text = "; ".join(reasons)
+    return f"{text[0].upper()}{text[1:]}: {outcome}."
+
+
+def _best_on_ollama(models: tuple[OllamaModel, ...]) -> OllamaModel | None:
+    """A Qwen first; never one that runs on Ollama's servers instead of this machine."""
+    usable = [model for model in models if "completion" in model.capabilities and not _in_the_cloud(model)]
+    return min(
+        usable, key=lambda model: (not model.name.startswith("qwen3"), not model.name.startswith("qwen")), default=None
+    )
+
+
+def _in_the_cloud(model: OllamaModel) -> bool:
+    return model.name.endswith("cloud")
+
+
+def _openai_chat(settings: Settings, name: str) -> OpenAIChat:
+    if not settings.openai_url:
+        raise SettingsError(
+            "An OpenAI-compatible server was chosen, but its address is not set.",
+            "Set FOOTNOTE_OPENAI_URL, for example http://127.0.0.1:8080/v1.",
+        )
+    return OpenAIChat(settings, settings.openai_url, settings.openai_api_key.get_secret_value(), name)
+
+
+def _embedded_chat(settings: Settings) -> EmbeddedChat:
+    if settings.model_path:
+        return EmbeddedChat(settings, settings.model_path.expanduser())
+    if not downloads.is_whole(downloads.EMBEDDED, settings.models_dir):
+        raise ModelMissing(
+            "The embedded model is not on this machine.", "Fetch it with `python -m rag models pull embedded` (1.1 GB)."
+        )
+    return EmbeddedChat(settings, settings.models_dir / downloads.EMBEDDED.name, downloads.EMBEDDED.sha256)
+
+
+def _embedded_choice(settings: Settings) -> ModelChoice:
+    path: Path | None = settings.model_path
+    label = f"{path.stem} (embedded)" if path else "Qwen2.5-Coder 1.5B (embedded)"
+    size = downloads.EMBEDDED.size
+    try:
+        require_runtime()
+    except ModelUnavailable as error:
+        return ModelChoice("embedded", "chat", label, False, size, error.message)
+    if path:
+        ready = path.is_file()
+        return ModelChoice(
+            "embedded",
+            "chat",
+            label,
+            ready,
+            path.stat().st_size if ready else 0,
+            "" if ready else f"There is no file {path}.",
+        )
+    ready = downloads.is_whole(downloads.EMBEDDED, settings.models_dir)
+    return ModelChoice("embedded", "chat", label, ready, size, "" if ready else "Not fetched yet.")
+
+
+def _openai_choices(settings: Settings) -> list[ModelChoice]:
+    if not settings.openai_url:
+        return []
+    try:
+        chat = _openai_chat(settings, "")
+    except ModelError as error:
+        return [ModelChoice("openai:", "chat", settings.openai_url, False, 0, error.message)]
+    chat.close()
+    return [ModelChoice(f"openai:{name}", "chat", f"{name} ({settings.openai_url})", True) for name in chat.served]
+
+
+def _bundled_choice() -> ModelChoice:
+    label = "multilingual-e5-small (bundled)"
+    try:
+        BundledEmbedder()
+    except ModelUnavailable as error:
+        return ModelChoice("e5-small", "embedding", label, False, 0, error.message)
+    return ModelChoice("e5-small", "embedding", label, True)
+
+
+def _bge_m3_choice() -> ModelChoice:
+    ready = hub.cached_model(BGE_M3) is not None
+    return ModelChoice("bge-m3", "embedding", "BGE-M3", ready, _BGE_M3_BYTES, "" if ready else "Not fetched yet.")
+
+
+def _ollama_choices(model: OllamaModel) -> list[ModelChoice]:
+    note = "Runs on Ollama's servers: notes would leave this machine." if _in_the_cloud(model) else ""
+    label = f"{model.name} (Ollama)"
+    choices = []
+    if "completion" in model.capabilities:
+        choices.append(ModelChoice(f"ollama:{model.name}", "chat", label, True, model.size, note))
+    if "embedding" in model.capabilities:
+        choices.append(ModelChoice(f"ollama:{model.name}", "embedding", label, True, model.size, note))
+    return choices
+
+
+def _version(identity: EmbedderIdentity) -> str:
+    return f"{identity.revision[:12] or 'of unknown version'} with {identity.dimension} dimensions"

@@ -1,0 +1,133 @@
+"""The model hub: what lies in its cache on this disk, and fetching from it when a person asks for that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any
+
+import httpx
+
+from rag.errors import DownloadFailed
+from rag.types import PullProgress
+
+_PROBE_SECONDS = 3.0
+_WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
+# Left out of a repository: pictures, and the same weights for runtimes that are not used here.
+_NOT_NEEDED = re.compile(r"(^|/)(onnx|openvino|imgs?|\.git[^/]*)(/|$)|\.(onnx|h5|msgpack|ot|gguf|jpe?g|png|gif)$")
+
+
+def cached_model(name: str) -> Path | None:
+    """The folder of a model's newest fetched version in the hub's cache, or None; asks no network.
+
+    A version counts when its weights are there: a file gets its name in the cache only when it is whole.
+    """
+    from huggingface_hub import constants
+
+    repository = Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}"
+    reference = repository / "refs" / "main"
+    if not reference.is_file():
+        return None
+    snapshot = repository / "snapshots" / reference.read_text().strip()
+    whole = (snapshot / "config.json").exists() and any(
+        path.exists() for pattern in _WEIGHTS for path in snapshot.glob(pattern)
+    )
+    return snapshot if whole else None
+
+
+def fetch_model(name: str) -> Iterator[PullProgress]:
+    """Fetches a sentence-transformers model into the hub's cache; goes on where an earlier try stopped.
+
+    Raises:
+        DownloadFailed: The hub does not answer or does not have the model, or the download broke off.
+    """
+    from huggingface_hub import HfApi
+
+    yield PullProgress(f"Asking the model hub for {name}", 0, 0)
+    _require_answer(name)
+    try:
+        listed = HfApi().model_info(name, files_metadata=True, timeout=30).siblings or []
+    except (OSError, ValueError) as error:
+        raise _failed(name, error) from error
+    sizes = {file.rfilename: file.size or 0 for file in listed if not _NOT_NEEDED.search(file.rfilename)}
+    if any(file.endswith(".safetensors") for file in sizes):
+        sizes = {file: size for file, size in sizes.items() if not file.endswith(".bin")}
+    # Weights last: their presence marks the model as whole.
+    yield from _fetch(name, sorted(sizes, key=lambda file: sizes[file]), sum(sizes.values()), None)
+
+
+def fetch_file(name: str, file: str, size: int, folder: Path) -> Iterator[PullProgress]:
+    """Fetches one file of ``size`` bytes into a folder; goes on where an earlier try stopped.
+
+    Raises:
+        DownloadFailed: The hub does not answer or does not have the file, or the download broke off.
+    """
+    yield PullProgress("Asking the model hub", 0, size)
+    _require_answer(name)
+    yield from _fetch(name, [file], size, folder)
+
+
+def _require_answer(name: str) -> None:
+    """One short question: the library's own would be retried for over a minute where there is no hub."""
+    from huggingface_hub import constants
+
+    try:
+        httpx.head(f"{constants.ENDPOINT}/api/models/{name}", timeout=_PROBE_SECONDS)
+    except httpx.HTTPError as error:
+        raise _failed(name, error) from error
+
+
+def _fetch(name: str, files: list[str], total: int, folder: Path | None) -> Iterator[PullProgress]:
+    """Downloads in a thread, since the library reports by calling back; closing the iterator stops it."""
+    from huggingface_hub import hf_hub_download
+    from tqdm.auto import tqdm
+
+    news: SimpleQueue[int | Exception | None] = SimpleQueue()
+    stopped = Event()
+
+    class Bar(tqdm):  # type: ignore[type-arg]
+        """Hands on what the library would draw."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            kwargs["disable"] = True
+            super().__init__(*args, **kwargs)
+            news.put(int(kwargs.get("initial") or 0))
+
+        def update(self, n: float | None = 1) -> bool | None:
+            if stopped.is_set():
+                raise InterruptedError("stopped")
+            news.put(int(n or 0))
+            return None
+
+    def work() -> None:
+        try:
+            for file in files:
+                hf_hub_download(name, file, local_dir=folder, tqdm_class=Bar)
+        except (OSError, ValueError) as error:
+            news.put(error)
+        else:
+            news.put(None)
+
+    Thread(target=work, name="hub-download", daemon=True).start()
+    done = 0
+    try:
+        while (piece := news.get()) is not None:
+            if isinstance(piece, Exception):
+                raise _failed(name, piece) from piece
+            done = min(done + piece, total)
+            yield PullProgress(f"Fetching {name} from the model hub", done, total)
+    finally:
+        stopped.set()
+    yield PullProgress("Done", total, total)
+
+
+def _failed(name: str, error: Exception) -> DownloadFailed:
+    reason = " ".join(str(error).split())[:300] or type(error).__name__
+    return DownloadFailed(
+        f"{name} could not be fetched from the model hub: {reason}",
+        "Check the connection and the disk and start it again: it goes on where it stopped. "
+        "HF_ENDPOINT names another hub, HF_HOME another place on the disk.",
+    )

@@ -1,0 +1,308 @@
+"""Ollama: chat, embeddings, and the models it has, always through its native API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx
+import pydantic
+from langchain_core.language_models import BaseChatModel
+
+from rag.errors import DownloadFailed, InputTooLong, ModelError, ModelFailed, ModelMissing, ModelUnavailable
+from rag.models.base import ChatModel, Embedder, batches, estimate_tokens, is_small, known_prefixes, unit_rows
+from rag.settings import Settings
+from rag.types import ChatModelIdentity, EmbedderIdentity, PullProgress
+
+if TYPE_CHECKING:
+    import ollama
+
+_CONNECT_SECONDS = 0.5
+_ASK_SECONDS = 5.0
+_LONGEST_EMBEDDING = 8192  # tokens; some embedders take 40,000, and Ollama would set memory aside for all of them
+_SPECIAL_TOKENS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaModel:
+    """A model that an Ollama server has.
+
+    Attributes:
+        name: With its tag, ``qwen3:8b``.
+        digest: Hash of its manifest.
+        size: Bytes on the server's disk.
+        parameters: As Ollama writes it: ``8.2B``, ``494.03M``; empty when unknown.
+        capabilities: ``completion``, ``embedding``, ``thinking`` and others.
+        context_length: Tokens it was trained for; 0 when unknown.
+    """
+
+    name: str
+    digest: str
+    size: int
+    parameters: str
+    capabilities: tuple[str, ...]
+    context_length: int
+
+
+class OllamaServer:
+    """An Ollama server at the address that the settings name."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.url = settings.ollama_url
+        self.timeout = httpx.Timeout(settings.timeout, connect=_CONNECT_SECONDS)
+
+    def models(self) -> tuple[OllamaModel, ...]:
+        """The models it has, in its order (last changed first).
+
+        Raises:
+            ModelUnavailable: It does not answer.
+            ModelFailed: It answers with an error.
+        """
+        client = self.client(httpx.Timeout(_ASK_SECONDS, connect=_CONNECT_SECONDS))
+        with self.errors():
+            return tuple(_model(client, listed) for listed in client.list().models)
+
+    def model(self, name: str) -> OllamaModel:
+        """One model; a name without a tag means the tag ``latest``.
+
+        Raises:
+            ModelMissing: It was not pulled.
+            ModelUnavailable: The server does not answer.
+            ModelFailed: It answers with an error.
+        """
+        client = self.client(httpx.Timeout(_ASK_SECONDS, connect=_CONNECT_SECONDS))
+        with self.errors(name):
+            for listed in client.list().models:
+                if listed.model in (name, f"{name}:latest"):
+                    return _model(client, listed)
+        raise _not_pulled(name)
+
+    def pull(self, name: str) -> Iterator[PullProgress]:
+        """Has the server fetch a model; closing the iterator stops it, and a later pull goes on.
+
+        Raises:
+            DownloadFailed: It cannot be fetched.
+            ModelUnavailable: The server does not answer.
+        """
+        layers: dict[str, tuple[int, int]] = {}
+        try:
+            with self.errors(name):
+                for line in self.client(self.timeout).pull(name, stream=True):
+                    if line.digest:
+                        layers[line.digest] = (line.completed or 0, line.total or 0)
+                    done, total = (sum(sizes) for sizes in zip(*layers.values(), strict=True)) if layers else (0, 0)
+                    yield PullProgress(line.status or "", done, total)
+        except (ModelFailed, ModelMissing) as error:
+            raise DownloadFailed(
+                f"Ollama could not fetch {name}: {error.message}", "Check the name and the connection, then try again."
+            ) from error
+
+    def client(self, timeout: httpx.Timeout) -> ollama.Client:
+        """A client of the server that goes through no proxy."""
+        import ollama
+
+        return ollama.Client(self.url, timeout=timeout, trust_env=False)
+
+    @contextmanager
+    def errors(self, model: str = "") -> Iterator[None]:
+        """Turns what the Ollama client raises into a :class:`ModelError`."""
+        import ollama
+
+        try:
+            yield
+        except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise ModelUnavailable(
+                f"Ollama does not answer at {self.url}.",
+                "Start it (`ollama serve`, or its app), or correct FOOTNOTE_OLLAMA_URL.",
+            ) from error
+        except httpx.TimeoutException as error:
+            raise ModelFailed(
+                f"Ollama at {self.url} did not answer in time.", "Try again, or raise FOOTNOTE_TIMEOUT."
+            ) from error
+        except httpx.TransportError as error:
+            raise ModelFailed(
+                f"Ollama broke off in the middle of its answer ({error}).", "Ask again; Ollama's log tells more."
+            ) from error
+        except ollama.ResponseError as error:
+            raise _refusal(error.error, error.status_code, model) from error
+        except (json.JSONDecodeError, pydantic.ValidationError) as error:
+            raise ModelFailed(
+                f"What answers at {self.url} is not Ollama, or broke off.", "Correct FOOTNOTE_OLLAMA_URL, or ask again."
+            ) from error
+        except ValueError as error:
+            if "No generation chunks" not in str(error):
+                raise
+            raise ModelFailed("Ollama sent an empty answer.", "Ask again; Ollama's log tells more.") from error
+
+
+class OllamaChat(ChatModel):
+    """A chat model on Ollama, through ``/api/chat`` with a constant window and nothing cut.
+
+    Raises:
+        ModelUnavailable: Ollama does not answer.
+        ModelMissing: The model was not pulled, or cannot chat.
+    """
+
+    def __init__(self, settings: Settings, name: str) -> None:
+        self._server = OllamaServer(settings)
+        model = self._server.model(name)
+        if "completion" not in model.capabilities:
+            raise ModelMissing(f"{model.name} on Ollama is no chat model.", "Choose another, such as ollama:qwen3:8b.")
+        self.identity = ChatModelIdentity(
+            provider="ollama",
+            name=model.name,
+            digest=model.digest,
+            context_tokens=min(settings.context_tokens, model.context_length or settings.context_tokens),
+            small=is_small(model.parameters or model.name),
+        )
+        self._runnable = self._langchain_model(settings)
+
+    @property
+    def runnable(self) -> BaseChatModel:
+        """The LangChain model."""
+        return self._runnable
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """See the base class."""
+        with self._server.errors(self.identity.name):
+            yield
+
+    def _langchain_model(self, settings: Settings) -> BaseChatModel:
+        from langchain_ollama import ChatOllama
+
+        return ChatOllama(
+            model=self.identity.name,
+            base_url=self._server.url,
+            num_ctx=self.identity.context_tokens,
+            num_predict=settings.answer_tokens,
+            temperature=settings.temperature,
+            seed=settings.seed,
+            keep_alive=settings.keep_alive,
+            reasoning=False,
+            client_kwargs={"timeout": self._server.timeout, "trust_env": False},
+            sync_client_kwargs={"transport": _WholePrompt()},
+            async_client_kwargs={"transport": _AsyncWholePrompt()},
+        )
+
+
+class OllamaEmbedder(Embedder):
+    """An embedding model on Ollama; its token counts are estimates, and a text that is too long is refused by Ollama.
+
+    Raises:
+        ModelUnavailable: Ollama does not answer.
+        ModelMissing: The model was not pulled.
+        ModelFailed: It cannot embed.
+    """
+
+    device = "ollama"
+    exact_counts = False
+
+    def __init__(self, settings: Settings, name: str) -> None:
+        self._server = OllamaServer(settings)
+        self._client = self._server.client(self._server.timeout)
+        self._budget = settings.embed_batch_tokens
+        self._keep_alive = settings.keep_alive
+        model = self._server.model(name)
+        self._name = model.name
+        self._window = min(model.context_length or _LONGEST_EMBEDDING, _LONGEST_EMBEDDING)
+        query_prefix, passage_prefix = known_prefixes(model.name)
+        self.identity = EmbedderIdentity(
+            provider="ollama",
+            model=model.name,
+            revision=model.digest,
+            dimension=len(self._embed(["dimension"])[0]),
+            normalized=True,
+            query_prefix=query_prefix,
+            passage_prefix=passage_prefix,
+            max_tokens=self._window,
+        )
+
+    def count_tokens(self, text: str) -> int:
+        """A cautious estimate: Ollama has no call that counts."""
+        return estimate_tokens(self.identity.passage_prefix + text) + _SPECIAL_TOKENS
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """See the base class."""
+        vectors: dict[int, list[float]] = {}
+        for group in batches([self.count_tokens(text) for text in texts], self._budget):
+            embedded = self._embed([self.identity.passage_prefix + texts[index] for index in group])
+            vectors.update(zip(group, embedded, strict=True))
+        return [vectors[index] for index in range(len(texts))]
+
+    def embed_query(self, text: str) -> list[float]:
+        """See the base class."""
+        return self._embed([self.identity.query_prefix + text])[0]
+
+    def _embed(self, texts: list[str]) -> list[list[float]]:
+        with self._server.errors(self._name):
+            answer = self._client.embed(
+                self._name, texts, truncate=False, options={"num_ctx": self._window}, keep_alive=self._keep_alive
+            )
+        if len(answer.embeddings) != len(texts):
+            raise ModelFailed(
+                f"Ollama gave {len(answer.embeddings)} vectors for {len(texts)} texts.", "Update Ollama, or try again."
+            )
+        return unit_rows(answer.embeddings, self._name)
+
+
+class _WholePrompt(httpx.HTTPTransport):
+    """Adds to chat requests what the Ollama client has no argument for; see :func:`_with_whole_prompt`."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request.read()
+        return super().handle_request(_with_whole_prompt(request))
+
+
+class _AsyncWholePrompt(httpx.AsyncHTTPTransport):
+    """As :class:`_WholePrompt`, for LangChain's asynchronous calls."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await request.aread()
+        return await super().handle_async_request(_with_whole_prompt(request))
+
+
+def _with_whole_prompt(request: httpx.Request) -> httpx.Request:
+    """The request, telling Ollama to refuse a prompt that does not fit instead of cutting it with status 200."""
+    if not request.url.path.endswith("/api/chat"):
+        return request
+    body = json.loads(request.content) | {"truncate": False, "shift": False}
+    headers = [(name, value) for name, value in request.headers.multi_items() if name != "content-length"]
+    return httpx.Request(request.method, request.url, headers=headers, json=body, extensions=request.extensions)
+
+
+def _model(client: ollama.Client, listed: ollama.ListResponse.Model) -> OllamaModel:
+    shown = client.show(listed.model or "")
+    facts = shown.modelinfo or {}
+    details = listed.details
+    return OllamaModel(
+        name=listed.model or "",
+        digest=listed.digest or "",
+        size=int(listed.size or 0),
+        parameters=(details and details.parameter_size) or "",
+        capabilities=tuple(shown.capabilities or ()),
+        context_length=int(facts.get(f"{facts.get('general.architecture')}.context_length") or 0),
+    )
+
+
+def _refusal(words: str, status: int, model: str) -> ModelError:
+    """The error for what Ollama answered; ``status`` is -1 for an error line inside a stream."""
+    words = " ".join(words.split())[:300]
+    if "context length" in words or "context size" in words or "context window" in words:
+        return InputTooLong(
+            f"The text is longer than the window of {model}: Ollama says “{words}”.",
+            "Use fewer or smaller notes, or a larger FOOTNOTE_CONTEXT_TOKENS.",
+        )
+    if status == 404:
+        return _not_pulled(model)
+    return ModelFailed(f"Ollama could not run {model}: “{words}”.".replace(" :", ":"), "Ollama's log tells more.")
+
+
+def _not_pulled(model: str) -> ModelMissing:
+    return ModelMissing(
+        f"Ollama does not have the model {model}.",
+        f"Fetch it with `ollama pull {model}`, or `python -m rag models pull ollama:{model}`.",
+    )

@@ -1,0 +1,33 @@
+"""Starts Footnote's page: settings, then the engine, then the page.
+
+Everything is imported inside :func:`main`, because the worker processes that read files import this module again.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Runs the page until it is ended; returns the exit code."""
+    from rag.settings import load_settings, silence_telemetry
+
+    silence_telemetry()
+
+    from rag.engine import Engine
+    from rag.errors import RagError
+    from rag.ui.launch import check_address, serve
+
+    try:
+        settings = load_settings()
+        check_address(settings)
+        with Engine(settings) as engine:
+            serve(engine)
+    except RagError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

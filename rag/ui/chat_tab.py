@@ -1,0 +1,207 @@
+"""The Chat tab: the conversation, the question field, and answers that are followed while they are written."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from rag.errors import RagError
+from rag.types import Exchange, Span
+from rag.ui import render_chat, render_ingest, texts
+from rag.ui.background import Background
+from rag.ui.desk import Answering, Desk, script, told
+from rag.ui.sidebar import Sidebar, conversation_list, download_progress
+
+FOLLOW = 0.1
+"""Seconds between two looks at an answer that is being written."""
+
+
+@dataclass
+class ChatTab:
+    """The tab's components."""
+
+    thread: gr.HTML
+    offer: gr.HTML
+    question: gr.Textbox
+
+
+def chat_tab(desk: Desk) -> ChatTab:
+    """Builds the tab."""
+
+    def page_image(asked: dict[str, str]) -> dict[str, str]:
+        pairs = (pair.split("-") for pair in asked["spans"].split(",") if pair)
+        spans = [Span(int(start), int(end)) for start, end in pairs]
+        try:
+            image = desk.engine.page_image(asked["library"], asked["chunk"], spans)
+        except RagError as error:
+            return {"error": str(error)}
+        return {"image": f"data:image/png;base64,{base64.b64encode(image).decode()}"}
+
+    thread = gr.HTML(
+        value={"library": "", "items": []},
+        html_template='<div class="fn-thread" role="log" aria-live="off"></div>',
+        js_on_load=script("thread.js"),
+        server_functions=[page_image],
+        apply_default_css=False,
+        elem_id="thread",
+    )
+    with gr.Column(elem_id="composer"):
+        offer = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="offer")
+        question = gr.Textbox(
+            label=texts.QUESTION_LABEL,
+            show_label=False,
+            container=False,
+            placeholder=texts.QUESTION_PLACEHOLDER,
+            lines=1,
+            max_lines=6,
+            submit_btn=texts.ASK,
+            stop_btn=False,
+            autofocus=True,
+            elem_id="question",
+        )
+    return ChatTab(thread, offer, question)
+
+
+def _finished_item(conversation: int, index: int, exchange: Exchange) -> dict[str, Any]:
+    trace = exchange.trace
+    return {
+        "key": f"{conversation}-{index}",
+        "live": False,
+        "question": render_chat.question(exchange.question, trace.retrieval),
+        "answer": render_chat.answer(trace.answer, exchange.question, index),
+        "sources": render_chat.sources(trace.retrieval, trace.prompt, trace.answer),
+    }
+
+
+def _live_item(answering: Answering) -> dict[str, Any]:
+    retrieval, prompt = answering.found
+    error = answering.work.error
+    text = answering.text
+    if answering.trace is not None:
+        body = render_chat.answer(answering.trace.answer, answering.question, answering.index)
+    elif error is not None:
+        body = render_chat.failed(error.message, error.hint, answering.question)
+    elif text:
+        body = render_chat.streaming(text, prompt.passages if prompt else ())
+    else:
+        body = render_chat.waiting(retrieval, prompt)
+    finished = answering.trace.answer if answering.trace else None
+    return {
+        "key": f"{answering.conversation}-{answering.index}",
+        "live": answering.work.running,
+        "question": render_chat.question(answering.question, retrieval),
+        "answer": body,
+        "sources": render_chat.sources(retrieval, prompt, finished) if retrieval else "",
+    }
+
+
+def is_here(desk: Desk, library: str, conversation: int | None) -> bool:
+    """Whether the answer being written, or the last one, belongs to the conversation on the screen."""
+    here = desk.answering
+    return here is not None and (here.library, here.conversation) == (library, conversation)
+
+
+def thread_value(desk: Desk, library: str, conversation: int | None) -> dict[str, Any]:
+    """The conversation as the thread component takes it, an answer in the making included."""
+    exchanges = desk.engine.exchanges(library, conversation) if conversation is not None else ()
+    items = [_finished_item(conversation or 0, index, exchange) for index, exchange in enumerate(exchanges)]
+    answering = desk.answering
+    if answering is not None and is_here(desk, library, conversation):
+        kept = not answering.work.running and len(items) > answering.index
+        if not kept:
+            items = [*items[: answering.index], _live_item(answering)]
+    if not items:
+        info = desk.info(library)
+        job = desk.engine.job(library)
+        running = render_ingest.job(job) if job.state in ("running", "stopping") else ""
+        blank = render_chat.empty(info, desk.examples(library), sample=desk.is_sample(library), job=running)
+        items = [{"key": "empty", "live": False, "question": "", "answer": blank, "sources": ""}]
+    return {"library": library, "items": items}
+
+
+def offer_value(desk: Desk) -> str:
+    """Above the question field: the way to a chat model while there is none."""
+    download = desk.download
+    if download is not None and download.work.running:
+        return f'<div class="fn-offer">{download_progress(download)}</div>'
+    if desk.engine.status().chat is not None:
+        return ""
+    failed = download_progress(download) if download is not None and download.work.error is not None else ""
+    return f"{failed}{render_chat.no_model(desk.offered_model())}"
+
+
+def field_update(desk: Desk) -> Any:
+    """The question field with the button that fits: ask, or stop the answer being written."""
+    running = desk.answering is not None and desk.answering.work.running
+    return gr.update(submit_btn=False if running else texts.ASK, stop_btn=texts.STOP if running else False)
+
+
+def wire_chat(
+    desk: Desk, tab: ChatTab, bar: Sidebar, library: gr.State, conversation: gr.State
+) -> tuple[list[Any], Any]:
+    """Lets the person ask, stop and ask again.
+
+    Returns:
+        The components that following an answer changes, and the function that follows one.
+    """
+
+    def start(question: str, in_library: str, in_conversation: int | None, notes: int) -> tuple[Any, Any, Any]:
+        question = question.strip()
+        if not question:
+            return gr.skip(), in_conversation, gr.skip()
+        if desk.answering is not None and desk.answering.work.running:
+            gr.Info(texts.ANSWER_BUSY, title="")
+            return gr.skip(), in_conversation, gr.skip()
+        engine = desk.engine
+        if in_conversation is None:
+            in_conversation = engine.new_conversation(in_library)
+        index = len(engine.exchanges(in_library, in_conversation))
+        events = engine.ask(in_library, question, conversation=in_conversation, notes=notes or None)
+        desk.answering = Answering(in_library, in_conversation, index, question, Background(events))
+        desk.conversations[in_library] = in_conversation
+        return "", in_conversation, gr.skip()
+
+    def follow(in_library: str, in_conversation: int | None) -> Iterator[tuple[Any, Any, Any]]:
+        answering = desk.answering
+        if answering is None or not is_here(desk, in_library, in_conversation):
+            yield gr.skip(), field_update(desk), gr.skip()
+            return
+        value = thread_value(desk, in_library, in_conversation)
+        before = value["items"][: answering.index]
+        busy = field_update(desk)
+        for _ in answering.work.changes(FOLLOW):
+            items = [*before, _live_item(answering)]
+            yield {"library": in_library, "items": items}, busy, gr.skip()
+            busy = gr.skip()
+        finished = thread_value(desk, in_library, in_conversation)
+        yield finished, field_update(desk), conversation_list(desk, in_library, in_conversation)
+
+    @told
+    def ask(question: str, *rest: Any) -> Any:
+        return start(question, *rest)
+
+    @told
+    def ask_example(event: gr.EventData, *rest: Any) -> Any:
+        return start(str(event.question), *rest)
+
+    def stop() -> None:
+        if desk.answering is not None and desk.answering.work.running:
+            desk.answering.work.stop()
+            gr.Info(texts.STOPPING, duration=3, title="")
+
+    shown = [tab.thread, tab.question, bar.conversations]
+    asked = [library, conversation, bar.notes]
+    started = [tab.question, conversation, tab.thread]
+    quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+    tab.question.submit(ask, [tab.question, *asked], started, **quiet).then(
+        follow, [library, conversation], shown, concurrency_limit=None, **quiet
+    )
+    tab.thread.ask(ask_example, asked, started, **quiet).then(
+        follow, [library, conversation], shown, concurrency_limit=None, **quiet
+    )
+    tab.question.stop(stop, None, None, **quiet)
+    return shown, follow

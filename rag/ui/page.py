@@ -1,0 +1,209 @@
+"""The page: builds the Blocks and wires what concerns more than one tab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from rag.ui import diagnostics_tab as diagnostics_room
+from rag.ui import dropped, render, render_diagnostics, texts
+from rag.ui import ingest_tab as ingest_room
+from rag.ui import sidebar as side_room
+from rag.ui.chat_tab import chat_tab, field_update, is_here, offer_value, thread_value, wire_chat
+from rag.ui.desk import Desk, told
+
+if TYPE_CHECKING:
+    from rag.engine import Engine
+
+_QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+_CACHE_SECONDS = 3600
+
+
+def build_page(engine: Engine) -> gr.Blocks:
+    """Builds the page for an engine; theme and style are given when it is launched."""
+    desk = Desk(engine)
+    with gr.Blocks(
+        title=texts.TITLE, analytics_enabled=False, delete_cache=(_CACHE_SECONDS, _CACHE_SECONDS), fill_width=True
+    ) as page:
+        library, conversation = gr.State(""), gr.State(None)
+        timer = gr.Timer(1.0, active=False)
+        bar = side_room.side_bar(desk)
+        status = gr.HTML(render.status_line(None), apply_default_css=False, elem_id="status")
+        with gr.Tabs(selected="chat", elem_id="tabs") as tabs:
+            with gr.Tab(texts.TAB_CHAT, id="chat"):
+                chat = chat_tab(desk)
+            with gr.Tab(texts.TAB_INGEST, id="ingest"):
+                ingest = ingest_room.ingest_tab(desk)
+            with gr.Tab(texts.TAB_DIAGNOSTICS, id="diagnostics") as diagnostics_page:
+                diagnostics = diagnostics_room.diagnostics_tab()
+
+        side_room.wire_models(desk, bar, status, timer)
+        ingest_room.wire_ingest(desk, ingest, library, timer)
+        diagnostics_room.wire_diagnostics(desk, diagnostics, library)
+        answer_shown, follow = wire_chat(desk, chat, bar, library, conversation)
+
+        def opened(name: str, number: int | None) -> dict[Any, Any]:
+            """Everything on the page for that library and conversation."""
+            desk.library = name
+            desk.conversations[name] = number
+            busy = ingest_room.is_running(engine.job(name)) or (
+                desk.download is not None and desk.download.work.running
+            )
+            return {
+                library: name,
+                conversation: number,
+                chat.thread: thread_value(desk, name, number),
+                chat.offer: offer_value(desk),
+                chat.question: field_update(desk),
+                diagnostics.report: diagnostics_room.last_report(desk, name),
+                timer: gr.Timer(active=busy),
+                **side_room.library_updates(desk, bar, name, number),
+                **ingest_room.library_updates(desk, ingest, name),
+            }
+
+        whole = [
+            library, conversation, chat.thread, chat.offer, chat.question, diagnostics.report, timer, bar.library,
+            bar.conversations, *ingest_room.outputs(ingest),
+        ]  # fmt: skip
+        models = [status, bar.model, bar.embedder, bar.wanted, bar.pulling, bar.pull, bar.pull_stop]
+
+        def model_state() -> dict[Any, Any]:
+            return {
+                status: render.status_line(engine.status()),
+                **side_room.model_updates(desk, bar),
+                **side_room.pull_updates(desk, bar),
+            }
+
+        @told
+        def load() -> dict[Any, Any]:
+            name = desk.first_library()
+            return {**opened(name, desk.first_conversation(name)), **model_state()}
+
+        @told
+        def open_library(name: str) -> dict[Any, Any]:
+            return opened(name, desk.first_conversation(name))
+
+        @told
+        def open_conversation(event: gr.EventData, name: str) -> dict[Any, Any]:
+            return _conversation_view(name, int(event.id))
+
+        @told
+        def new_conversation(name: str) -> dict[Any, Any]:
+            return _conversation_view(name, None)
+
+        @told
+        def rename(event: gr.EventData, name: str, current: int | None) -> Any:
+            engine.rename_conversation(name, int(event.id), str(event.title))
+            return side_room.conversation_list(desk, name, current)
+
+        @told
+        def remove_conversation(event: gr.EventData, name: str) -> dict[Any, Any]:
+            gone = int(event.id)
+            if is_here(desk, name, gone) and desk.answering is not None:
+                desk.answering.work.stop()
+                desk.answering = None
+            engine.delete_conversation(name, gone)
+            return _conversation_view(name, None)
+
+        def _conversation_view(name: str, number: int | None) -> dict[Any, Any]:
+            desk.conversations[name] = number
+            return {
+                conversation: number,
+                chat.thread: thread_value(desk, name, number),
+                chat.question: field_update(desk),
+                bar.conversations: side_room.conversation_list(desk, name, number),
+            }
+
+        @told
+        def tick(name: str, number: int | None, needle: str) -> dict[Any, Any]:
+            """Looks at the work in the background; when all of it is over, shows what it left and stops ticking."""
+            job = engine.job(name)
+            busy = ingest_room.is_running(job)
+            downloading = desk.download is not None and desk.download.work.running
+            updates = {
+                chat.offer: offer_value(desk),
+                **ingest_room.job_updates(desk, ingest, name),
+                **side_room.pull_updates(desk, bar),
+            }
+            if number is None or not engine.exchanges(name, number):
+                updates[chat.thread] = thread_value(desk, name, number)
+            if not busy:
+                updates |= ingest_room.file_updates(desk, ingest, name, needle)
+            if not busy and not downloading:
+                updates |= {timer: gr.Timer(active=False), **model_state()}
+            return updates
+
+        @told
+        def index_sample(name: str) -> dict[Any, Any]:
+            engine.start_sync(name, engine.sample_folder())
+            return {
+                timer: gr.Timer(active=True),
+                chat.thread: thread_value(desk, name, None),
+                **ingest_room.job_updates(desk, ingest, name),
+            }
+
+        @told
+        def pull_offered(event: gr.EventData) -> dict[Any, Any]:
+            side_room.start_download(desk, str(event.model))
+            return {timer: gr.Timer(active=True), chat.offer: offer_value(desk), **side_room.pull_updates(desk, bar)}
+
+        @told
+        def inspect(event: gr.EventData, name: str, number: int | None) -> tuple[Any, str]:
+            report = diagnostics_room.exchange_report(desk, name, number, int(event.index))
+            return gr.Tabs(selected="diagnostics"), report
+
+        @told
+        def health(name: str) -> str:
+            return render_diagnostics.health(engine.health(name))
+
+        @told
+        def create_library(typed: str) -> dict[Any, Any]:
+            info = engine.create_library(typed.strip())
+            gr.Info(render.escape(texts.LIBRARY_CREATED.format(name=info.name)), title="")
+            return {**opened(info.name, None), ingest.name: ""}
+
+        def ask_delete(name: str) -> tuple[Any, str]:
+            return gr.update(visible=True), render.notice(texts.LIBRARY_DELETE_ASK.format(name=name))
+
+        @told
+        def delete_library(name: str) -> dict[Any, Any]:
+            engine.delete_library(name)
+            dropped.forget_all(dropped.folder_of(engine.settings.home, name))
+            gr.Info(render.escape(texts.LIBRARY_DELETED.format(name=name)), title="")
+            other = desk.first_library()
+            return opened(other, desk.first_conversation(other))
+
+        def followed(name: str, number: int | None) -> Iterator[Any]:
+            yield from follow(name, number)
+
+        page.load(load, None, [*whole, *models], **_QUIET).then(
+            followed, [library, conversation], answer_shown, concurrency_limit=None, **_QUIET
+        )
+        bar.library.input(open_library, bar.library, whole, **_QUIET)
+        view = [conversation, chat.thread, chat.question, bar.conversations]
+        bar.conversations.open(open_conversation, library, view, **_QUIET).then(
+            followed, [library, conversation], answer_shown, concurrency_limit=None, **_QUIET
+        )
+        bar.conversations.fresh(new_conversation, library, view, **_QUIET)
+        bar.conversations.rename(rename, [library, conversation], bar.conversations, **_QUIET)
+        bar.conversations.remove(remove_conversation, library, view, **_QUIET)
+        jobs = [ingest.job, ingest.index, ingest.preview, ingest.stop, ingest.resume]
+        pulls = [bar.pulling, bar.pull, bar.pull_stop]
+        timer.tick(
+            tick,
+            [library, conversation, ingest.needle],
+            [timer, chat.offer, chat.thread, *jobs, ingest.files, ingest.roots, *models],
+            **_QUIET,
+        )
+        chat.thread.sample(index_sample, library, [timer, chat.thread, *jobs], **_QUIET)
+        chat.thread.ingest(lambda: gr.Tabs(selected="ingest"), None, tabs, **_QUIET)
+        chat.offer.pull(pull_offered, None, [timer, chat.offer, *pulls], **_QUIET)
+        chat.thread.inspect(inspect, [library, conversation], [tabs, diagnostics.report], **_QUIET)
+        diagnostics_page.select(health, library, diagnostics.health, **_QUIET)
+        ingest.create.click(create_library, ingest.name, [*whole, ingest.name], **_QUIET)
+        ingest.delete.click(ask_delete, library, [ingest.sure, ingest.sure_text], **_QUIET)
+        ingest.sure_no.click(lambda: gr.update(visible=False), None, ingest.sure, **_QUIET)
+        ingest.sure_yes.click(delete_library, library, whole, **_QUIET)
+    return page

@@ -1,0 +1,144 @@
+"""What all tabs share when types become HTML: escaping, figures, the status line, notices.
+
+Everything here and in the other ``render_…`` modules is a pure function from values to HTML. File names, chunk text,
+model output and error messages are untrusted: each passes through :func:`escape` on its way out.
+"""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Sequence
+
+from rag.types import Chunk, Span, Status
+from rag.ui import texts
+
+_UNITS = ("B", "KB", "MB", "GB", "TB")
+_SCORE_DIGITS = {"cosine": 3, "bm25": 2, "rrf": 4}
+
+
+def escape(text: object) -> str:
+    """Text that is safe between tags and inside quoted attributes."""
+    return html.escape(str(text), quote=True)
+
+
+def size(count: int) -> str:
+    """Bytes for people: ``1.1 GB``."""
+    value = float(count)
+    for unit in _UNITS:
+        if value < 1000 or unit == _UNITS[-1]:
+            return f"{value:.0f} {unit}" if unit in ("B", "KB") or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError("the last unit always returns")
+
+
+def figure(count: int) -> str:
+    """A whole number with thousands apart."""
+    return f"{count:,}"
+
+
+def many(count: int, one: str, more: str) -> str:
+    """``one`` when there is one, else ``more`` filled with the count."""
+    return one if count == 1 else more.format(count=figure(count))
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: ``0.031 s``, ``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    if seconds < 1:
+        return f"{seconds:.3f} s"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def date(unix_seconds: float) -> str:
+    """A time on this machine's clock: ``2026-03-04 14:05``."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(unix_seconds))
+
+
+def score(name: str, value: float) -> str:
+    """A score with the digits that its kind needs, never a percentage."""
+    return f"{value:.{_SCORE_DIGITS.get(name, 3)}f}"
+
+
+def term(word: str, shown: str | None = None) -> str:
+    """A technical word with its meaning as a tooltip."""
+    meaning = texts.PLAIN_WORDS.get(word.lower())
+    label = escape(shown if shown is not None else word)
+    return f'<abbr title="{escape(meaning)}">{label}</abbr>' if meaning else label
+
+
+def pages(chunk: Chunk) -> str:
+    """The passage's page or pages; empty where the format has none."""
+    if chunk.page is None:
+        return ""
+    if chunk.page_end is None or chunk.page_end == chunk.page:
+        return texts.PAGE_ONE.format(first=chunk.page)
+    return texts.PAGE_RANGE.format(first=chunk.page, last=chunk.page_end)
+
+
+def place(chunk: Chunk) -> str:
+    """Where the passage is, as plain text: file, then page or headings."""
+    where = pages(chunk) or " › ".join(chunk.heading_path)
+    return f"{chunk.path}, {where}" if where else chunk.path
+
+
+def marked(text: str, spans: Sequence[Span]) -> str:
+    """Escaped text with the given ranges in ``<mark>``; ranges may overlap or reach beyond the text."""
+    parts: list[str] = []
+    at = 0
+    for span in sorted(spans, key=lambda span: span.start):
+        start, end = max(span.start, at), min(span.end, len(text))
+        if start < end:
+            parts.append(f"{escape(text[at:start])}<mark>{escape(text[start:end])}</mark>")
+            at = end
+    return "".join(parts) + escape(text[at:])
+
+
+def notice(message: str, hint: str = "", kind: str = "warning") -> str:
+    """A boxed message with what to do next; ``kind`` is ``warning``, ``error`` or ``quiet``."""
+    told = f" <span>{escape(hint)}</span>" if hint else ""
+    return f'<div class="fn-notice {escape(kind)}" role="status"><strong>{escape(message)}</strong>{told}</div>'
+
+
+def progress(done: int, total: int, label: str) -> str:
+    """A bar with its label under it; without a total the bar only shows that something moves."""
+    value = f'value="{done}" max="{total}"' if total > 0 else ""
+    told = escape(label)
+    return f'<div class="fn-progress"><progress {value} aria-label="{told}"></progress><p>{told}</p></div>'
+
+
+def status_line(status: Status | None) -> str:
+    """What is running, in one line, and under it a sentence for whatever fell back; ``None`` while it is looked up."""
+    brand = '<span class="fn-brand">Footnote<sup>1</sup></span>'
+    if status is None:
+        return f'<div class="fn-status">{brand}<span>{escape(texts.STATUS_LOOKING)}</span></div>'
+    chat, embedder = status.chat, status.embedder
+    model = f"{chat.name} ({chat.provider})" if chat else texts.STATUS_NO_MODEL
+    entries = [
+        ("model", texts.STATUS_MODEL, model, status.chat_reason, "" if chat else "off"),
+        (
+            "embedder",
+            texts.STATUS_EMBEDDER,
+            f"{embedder.model} ({embedder.provider})" if embedder else texts.STATUS_NO_EMBEDDER,
+            status.embedder_reason,
+            "" if embedder else "off",
+        ),
+        ("device", texts.STATUS_DEVICE, status.device or "–", "", ""),
+    ]
+    if chat:
+        window = texts.STATUS_TOKENS.format(count=figure(chat.context_tokens))
+        entries.append(("window", texts.STATUS_WINDOW, window, "", ""))
+    cells = "".join(
+        f'<span class="fn-fact {state}" title="{escape(reason)}"><i>{term(word, label)}</i> '
+        f"<b>{escape(value)}</b></span>"
+        for word, label, value, reason, state in entries
+    )
+    warnings = "".join(f"<li>{escape(warning)}</li>" for warning in status.warnings)
+    told = f'<ul class="fn-warnings" role="status">{warnings}</ul>' if warnings else ""
+    return f'<div class="fn-status">{brand}{cells}</div>{told}'

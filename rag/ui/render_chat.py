@@ -1,0 +1,418 @@
+"""A conversation as HTML: questions, answers with their citations, source cards, empty states, the list of chats."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from markdown_it import MarkdownIt
+
+from rag.types import (
+    Answer,
+    Chunk,
+    Citation,
+    ConversationInfo,
+    Hit,
+    LibraryInfo,
+    ModelChoice,
+    Passage,
+    Prompt,
+    Retrieval,
+    Span,
+)
+from rag.ui import texts
+from rag.ui.render import date, escape, many, marked, notice, pages, place, score, size, term
+
+NEAREST = 3
+"""Passages shown under a question that the notes do not answer."""
+
+SEARCHED = 5
+"""Passages shown where Footnote only searches and nothing was asked for."""
+
+_MARK = re.compile(r"\[\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*\]")
+_TAG = re.compile(r"(<[^>]*>)")
+_LEADING = re.compile(r"[\s>#*+\-]*(?:\d+[.)]\s+)?")
+_EXCERPT = 220
+
+# Characters of Unicode's private area stand in the Markdown source where HTML belongs later, so that neither the text
+# nor the Markdown around them can forge or break it. Whatever of them the model itself writes is replaced first.
+_PRIVATE = dict.fromkeys(range(0xE000, 0xF900), 0xFFFD)
+_UNSUPPORTED = ("\ue000", "\ue001")
+_MISSING = ("\ue002", "\ue003")
+_FIRST_CHIP = 0xE010
+_STAND_INS = re.compile(r"([\ue000-\uf8ff])")
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    """Markdown without HTML, links and images: an answer may not carry addresses to click or fetch."""
+    return (
+        MarkdownIt("commonmark", {"html": False, "breaks": True})
+        .enable(["table", "strikethrough"])
+        .disable(["link", "image", "autolink", "reference", "html_inline", "html_block"])
+    )
+
+
+def _chip(number: int, kind: str, title: str) -> str:
+    label = escape(title)
+    return (
+        f'<button type="button" class="fn-chip {kind}" data-cite="{number}" title="{label}" aria-label="{label}">'
+        f"{number}</button>"
+    )
+
+
+def _paint(rendered: str, chips: Mapping[str, str]) -> str:
+    """Puts chips and soft marks where their stand-ins are, wrapping text only so that tags stay nested."""
+    parts: list[str] = []
+    unsupported = missing = False
+    for piece in _TAG.split(rendered):
+        if piece.startswith("<"):
+            parts.append(piece)
+            continue
+        for run in _STAND_INS.split(piece):
+            if run in _UNSUPPORTED:
+                unsupported = run == _UNSUPPORTED[0]
+            elif run in _MISSING:
+                missing = run == _MISSING[0]
+            elif run in chips:
+                parts.append(chips[run])
+            elif run and missing:
+                parts.append(f'<span class="fn-missing" title="{escape(texts.MISSING_TITLE)}">{run}</span>')
+            elif run.strip() and unsupported:
+                parts.append(f'<span class="fn-unsupported" title="{escape(texts.UNSUPPORTED_TITLE)}">{run}</span>')
+            else:
+                parts.append(run)
+    return "".join(parts)
+
+
+def _with_stand_ins(
+    text: str, chip_of: Mapping[tuple[int, int], Sequence[str]], soft: Sequence[tuple[Span, tuple[str, str]]]
+) -> tuple[str, dict[str, str]]:
+    """The Markdown source with stand-ins, and the HTML of each chip's stand-in."""
+    chips: dict[str, str] = {}
+    edits: list[tuple[int, int, str]] = []
+    for (start, end), html_of_marks in chip_of.items():
+        stand_ins = ""
+        for chip in html_of_marks:
+            stand_in = chr(_FIRST_CHIP + len(chips))
+            chips[stand_in] = chip
+            stand_ins += stand_in
+        edits.append((start, end, stand_ins))
+    for span, (opening, closing) in soft:
+        edits.append((span.start, span.start, opening))
+        edits.append((span.end, span.end, closing))
+    parts: list[str] = []
+    at = 0
+    for start, end, stand_in in sorted(edits, key=lambda edit: (edit[0], edit[1])):
+        parts += [text[at:start], stand_in]
+        at = max(at, end)
+    return "".join(parts) + text[at:], chips
+
+
+def _numbers(mark: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", mark)]
+
+
+def _bound(citations: Sequence[Citation], number: int, at: int) -> Citation | None:
+    """The citation that the mark ``[number]`` at that place of the answer stands for."""
+    named = [citation for citation in citations if citation.number == number]
+    return min(
+        named,
+        key=lambda citation: max(citation.answer_span.start - at, at - citation.answer_span.end, 0),
+        default=None,
+    )
+
+
+def _answer_chip(answer: Answer, number: int, at: int) -> str:
+    citation = _bound(answer.citations, number, at)
+    if citation is None:
+        return _chip(number, "unknown", texts.CHIP_UNKNOWN.format(number=number))
+    title = texts.CHIP_MODEL if citation.by == "model" else texts.CHIP_FOOTNOTE
+    return _chip(number, f"by-{citation.by}", title.format(number=number, place=place(citation.chunk)))
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    """The span without the list or heading signs at its start and the space at its end, which Markdown needs alone."""
+    piece = text[span.start : span.end]
+    lead = _LEADING.match(piece)
+    start = span.start + (lead.end() if lead else 0)
+    return Span(start, max(start, span.start + len(piece.rstrip())))
+
+
+def _missing_spans(answer: Answer) -> list[Span]:
+    """Where the answer has numbers that none of the passages cited for that sentence hold."""
+    sentences: dict[Span, set[str]] = {}
+    for citation in answer.citations:
+        absent = set(citation.missing)
+        known = sentences.get(citation.answer_span)
+        sentences[citation.answer_span] = absent if known is None else known & absent
+    spans: list[Span] = []
+    marks = [match.span() for match in _MARK.finditer(answer.text)]
+    for sentence, numbers in sentences.items():
+        for number in numbers:
+            at = answer.text.find(number, sentence.start, sentence.end) if number else -1
+            if at >= 0 and not any(start < at + len(number) and at < end for start, end in marks):
+                spans.append(Span(at, at + len(number)))
+    return spans
+
+
+def answer_text(answer: Answer) -> str:
+    """The answer's Markdown as HTML, with citation chips and soft marks on what no passage supports."""
+    text = answer.text.translate(_PRIVATE)
+    chip_of = {
+        match.span(): [_answer_chip(answer, number, match.start()) for number in _numbers(match.group())]
+        for match in _MARK.finditer(text)
+    }
+    soft = [(_trimmed(text, span), _UNSUPPORTED) for span in answer.unsupported]
+    soft += [(span, _MISSING) for span in _missing_spans(answer)]
+    source, chips = _with_stand_ins(text, chip_of, soft)
+    return _paint(_markdown().render(source), chips)
+
+
+def streaming(text: str, passages: Sequence[Passage]) -> str:
+    """The answer so far: marks are shown as chips that are not yet checked."""
+    text = text.translate(_PRIVATE)
+    places = {passage.number: place(passage.hit.chunk) for passage in passages if passage.in_prompt}
+    chip_of = {
+        match.span(): [
+            _chip(number, "pending", texts.CHIP_PENDING.format(number=number, place=places.get(number, "?")))
+            for number in _numbers(match.group())
+        ]
+        for match in _MARK.finditer(text)
+    }
+    source, chips = _with_stand_ins(text, chip_of, ())
+    return f'<div class="fn-text" dir="auto">{_paint(_markdown().render(source), chips)}</div>'
+
+
+def _legend(answer: Answer) -> str:
+    """Explains the signs that this answer uses; nothing when the model's own marks are all there is."""
+    signs = []
+    if any(citation.by == "footnote" for citation in answer.citations):
+        if any(citation.by == "model" for citation in answer.citations):
+            signs.append(f'<span class="fn-chip by-model">n</span> {escape(texts.LEGEND_MODEL)}')
+        signs.append(f'<span class="fn-chip by-footnote">n</span> {escape(texts.LEGEND_FOOTNOTE)}')
+    if answer.unknown_numbers:
+        signs.append(f'<span class="fn-chip unknown">n</span> {escape(texts.LEGEND_UNKNOWN)}')
+    if answer.unsupported:
+        signs.append(f'<span class="fn-unsupported">text</span> {escape(texts.LEGEND_UNSUPPORTED)}')
+    if _missing_spans(answer):
+        signs.append(f'<span class="fn-missing">12</span> {escape(texts.LEGEND_MISSING)}')
+    return f'<p class="fn-legend">{"".join(f"<span>{sign}</span>" for sign in signs)}</p>' if signs else ""
+
+
+def question(text: str, retrieval: Retrieval | None) -> str:
+    """The question, and under it what was searched when that is not what was typed."""
+    searched = ""
+    if retrieval is not None and retrieval.queries and retrieval.queries != (retrieval.question,):
+        title = escape(texts.SEARCHED_TITLE.format(note=retrieval.rewrite_note))
+        line = escape(texts.SEARCHED.format(query=" · ".join(retrieval.queries)))
+        searched = f'<p class="fn-searched" title="{title}">{line}</p>'
+    return f'<h3 class="fn-question">{escape(text)}</h3>{searched}'
+
+
+def waiting(retrieval: Retrieval | None, prompt: Prompt | None) -> str:
+    """What is going on before the first word."""
+    label = texts.SEARCHING
+    if retrieval is not None and prompt is not None:
+        label = many(sum(passage.in_prompt for passage in prompt.passages), texts.READING_ONE, texts.READING)
+    return f'<p class="fn-waiting" role="status"><span class="fn-pulse"></span>{escape(label)}</p>'
+
+
+def answer(finished: Answer, asked: str, index: int) -> str:
+    """A finished answer with its warnings, its legend and what can be done with it.
+
+    Args:
+        finished: The answer.
+        asked: The question, for asking again.
+        index: The exchange's place in the conversation, from 0.
+    """
+    parts = []
+    if finished.outcome == "search_only":
+        parts.append(notice(texts.OUTCOME_SEARCH_ONLY, kind="quiet"))
+    elif finished.outcome == "failed":
+        parts.append(notice(texts.OUTCOME_FAILED, kind="error"))
+    if finished.text and finished.outcome != "search_only":
+        parts.append(f'<div class="fn-text {finished.outcome}" dir="auto">{answer_text(finished)}</div>')
+    if finished.outcome == "stopped":
+        parts.append(notice(texts.OUTCOME_STOPPED, kind="quiet"))
+    parts += [notice(warning) for warning in finished.warnings]
+    parts.append(_legend(finished))
+    parts.append(
+        '<div class="fn-actions">'
+        f'<button type="button" data-do="retry" data-question="{escape(asked)}">{escape(texts.RETRY)}</button>'
+        f'<button type="button" data-do="copy" data-copy="{escape(finished.text)}" data-done="{escape(texts.COPIED)}">'
+        f"{escape(texts.COPY)}</button>"
+        f'<button type="button" data-do="inspect" data-index="{index}" title="{escape(texts.INSPECT_TITLE)}">'
+        f"{escape(texts.INSPECT)}</button></div>"
+    )
+    return "".join(parts)
+
+
+def failed(message: str, hint: str, asked: str) -> str:
+    """An answer that broke off, with the reason and the way to try again."""
+    return (
+        f"{notice(message, hint, 'error')}"
+        '<div class="fn-actions">'
+        f'<button type="button" data-do="retry" data-question="{escape(asked)}">{escape(texts.RETRY)}</button></div>'
+    )
+
+
+def _scores(retrieval: Retrieval, chunk: Chunk) -> str:
+    return "".join(
+        f"<span>{term(name)} <b>{score(name, value)}</b></span>" for name, value in retrieval.scores(chunk.id).items()
+    )
+
+
+def _excerpt(text: str, spans: Sequence[Span]) -> str:
+    """A line of the passage around its first cited words, cut between words."""
+    start = max(0, min((span.start for span in spans), default=0) - 40)
+    end = min(len(text), start + _EXCERPT)
+    if start > 0 and (gap := text.find(" ", start, start + 40)) >= 0:
+        start = gap + 1
+    if end < len(text) and (gap := text.rfind(" ", end - 40, end)) >= 0:
+        end = gap
+    shifted = [Span(span.start - start, span.end - start) for span in spans if span.end > start]
+    shown = marked(text[start:end].replace("\n", " "), shifted)
+    return f"{'… ' if start else ''}{shown}{' …' if end < len(text) else ''}"
+
+
+def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citation] | None) -> str:
+    spans = [
+        Span(citation.span.start - chunk.span.start, citation.span.end - chunk.span.start) for citation in cited or ()
+    ]
+    where = pages(chunk) or " › ".join(chunk.heading_path)
+    badge = ""
+    if cited is not None and number:
+        kind, label = ("cited", texts.CITED) if cited else ("uncited", texts.NOT_CITED)
+        badge = f'<span class="fn-badge {kind}">{escape(label)}</span>'
+    image = ""
+    if chunk.page is not None:
+        wanted = ",".join(f"{citation.span.start}-{citation.span.end}" for citation in cited or ())
+        image = (
+            f'<figure class="fn-page" data-chunk="{escape(chunk.id)}" data-spans="{wanted}" '
+            f'data-alt="{escape(texts.PAGE_ALT.format(page=chunk.page, path=chunk.path))}">'
+            f"<p>{escape(texts.PAGE_LOADING.format(page=chunk.page))}</p></figure>"
+        )
+    shown_number = f'<span class="fn-number">{number}</span>' if number else ""
+    return (
+        f'<details class="fn-card" data-number="{number}" data-key="{escape(chunk.id)}">'
+        f'<summary title="{escape(texts.IN_FILE)}">{shown_number}<span class="fn-head">'
+        f'<span class="fn-path">{escape(chunk.path)}</span> <span class="fn-where">{escape(where)}</span>{badge}'
+        f'<span class="fn-scores">{_scores(retrieval, chunk)}</span>'
+        f'<span class="fn-excerpt" dir="auto">{_excerpt(chunk.text, spans)}</span></span></summary>'
+        f'<blockquote class="fn-passage" dir="auto">{marked(chunk.text, spans)}</blockquote>{image}</details>'
+    )
+
+
+def sources(retrieval: Retrieval, prompt: Prompt | None, finished: Answer | None, shown: int = 0) -> str:
+    """The cards beside an answer: what the model read or, where it read nothing, the nearest passages.
+
+    Args:
+        retrieval: The search, for the scores.
+        prompt: What went to the model; None where nothing did.
+        finished: The answer; None while it is being written.
+        shown: Passages to show where Footnote only searches; 0 for a handful.
+    """
+    hits: Sequence[Hit]
+    if prompt is not None and (finished is None or finished.outcome != "not_in_notes"):
+        title = texts.SOURCES_FOUND if finished is None else texts.SOURCES
+        cards = []
+        for passage in sorted((p for p in prompt.passages if p.in_prompt), key=lambda p: p.number):
+            chunk = passage.hit.chunk
+            cited = None
+            if finished is not None:
+                cited = [c for c in finished.citations if c.number == passage.number and c.chunk.id == chunk.id]
+            cards.append(_card(passage.number, chunk, retrieval, cited))
+    else:
+        only_search = finished is not None and finished.outcome == "search_only"
+        title = texts.SOURCES if only_search else texts.SOURCES_NEAREST
+        hits = retrieval.hits[: (shown or SEARCHED) if only_search else NEAREST]
+        cards = [_card(0, hit.chunk, retrieval, None) for hit in hits]
+    if not cards:
+        return f'<p class="fn-quiet">{escape(texts.SOURCES_NONE)}</p>'
+    return f"<h4>{escape(title)}</h4>{''.join(cards)}"
+
+
+def no_model(choice: ModelChoice | None) -> str:
+    """Says that there is no chat model, with the button that fetches one where one can be had."""
+    button = ""
+    if choice is not None:
+        label = escape(texts.NO_MODEL_ACTION.format(label=choice.label, size=size(choice.size)))
+        button = (
+            f'<button type="button" class="fn-primary" data-do="pull" data-model="{escape(choice.id)}">{label}</button>'
+        )
+    return (
+        f'<div class="fn-offer"><div><strong>{escape(texts.NO_MODEL_TITLE)}</strong>'
+        f"<p>{escape(texts.NO_MODEL)}</p></div>{button}</div>"
+    )
+
+
+def empty(library: LibraryInfo, examples: Sequence[str], *, sample: bool, job: str) -> str:
+    """What a conversation without a question says: what to do next.
+
+    Args:
+        library: The library at hand.
+        examples: Questions to begin with.
+        sample: Whether this is the library of the sample notes.
+        job: HTML of the running job, empty when none runs.
+    """
+    if job and library.chunks == 0:
+        body = f"<h2>{escape(texts.EMPTY_INDEXING_TITLE)}</h2>{job}"
+    elif library.chunks == 0:
+        title, text, action, do = (
+            (texts.EMPTY_SAMPLE_TITLE, texts.EMPTY_SAMPLE, texts.EMPTY_SAMPLE_ACTION, "sample")
+            if sample
+            else (texts.EMPTY_LIBRARY_TITLE, texts.EMPTY_LIBRARY, texts.EMPTY_LIBRARY_ACTION, "ingest")
+        )
+        body = (
+            f"<h2>{escape(title)}</h2><p>{escape(text)}</p>"
+            f'<button type="button" class="fn-primary" data-do="{do}">{escape(action)}</button>'
+        )
+    else:
+        chips = "".join(
+            f'<button type="button" class="fn-example" dir="auto" data-do="retry" data-question="{escape(example)}">'
+            f"{escape(example)}</button>"
+            for example in examples
+        )
+        offered = f"<h4>{escape(texts.EMPTY_EXAMPLES)}</h4><div class='fn-examples'>{chips}</div>" if chips else ""
+        body = (
+            f"<h2>{escape(texts.EMPTY_READY_TITLE.format(library=library.name))}</h2>"
+            f"<p>{escape(texts.EMPTY_READY)}</p>{job}{offered}"
+        )
+    return f'<div class="fn-empty">{body}</div>'
+
+
+def conversations(listed: Sequence[ConversationInfo], current: int | None) -> str:
+    """The library's conversations as a list of buttons; the open one can be renamed, exported and deleted."""
+    head = (
+        f'<div class="fn-list-head"><h4>{escape(texts.CONVERSATIONS)}</h4>'
+        f'<button type="button" data-do="new">{escape(texts.CONVERSATION_NEW)}</button></div>'
+    )
+    if not listed:
+        return f'{head}<p class="fn-quiet">{escape(texts.CONVERSATION_NONE)}</p>'
+    rows = []
+    for info in listed:
+        title = info.title or texts.CONVERSATION_UNTITLED
+        turns = many(info.turns, texts.CONVERSATION_TURNS_ONE, texts.CONVERSATION_TURNS)
+        is_open = info.id == current
+        tools = ""
+        if is_open:
+            tools = (
+                '<div class="fn-tools">'
+                f'<button type="button" data-do="rename">{escape(texts.RENAME)}</button>'
+                f'<button type="button" data-do="export">{escape(texts.EXPORT)}</button>'
+                f'<button type="button" data-do="ask-delete">{escape(texts.DELETE)}</button></div>'
+                f'<div class="fn-tools fn-sure" hidden><span>{escape(texts.DELETE_REALLY)}</span>'
+                f'<button type="button" data-do="delete">{escape(texts.YES)}</button>'
+                f'<button type="button" data-do="keep">{escape(texts.NO)}</button></div>'
+                f'<input class="fn-rename" hidden aria-label="{escape(texts.RENAME)}" value="{escape(title)}">'
+            )
+        rows.append(
+            f'<li class="{"open" if is_open else ""}" data-id="{info.id}" data-title="{escape(title)}">'
+            f'<button type="button" data-do="open" {"aria-current=true" if is_open else ""}>'
+            f'<span dir="auto">{escape(title)}</span>'
+            f"<small>{escape(turns)} · {escape(date(info.updated_at))}</small></button>"
+            f"{tools}</li>"
+        )
+    return f'{head}<ul class="fn-conversations">{"".join(rows)}</ul>'

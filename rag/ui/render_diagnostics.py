@@ -1,0 +1,195 @@
+"""Diagnostics as HTML: what was searched and found, what was sent, how full the window was, where the time went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rag.types import Chunk, HealthCheck, Prompt, Retrieval, Trace, Verdict, Window
+from rag.ui import texts
+from rag.ui.render import date, duration, escape, figure, many, notice, pages, score, term
+
+VERDICTS = {
+    Verdict.ENOUGH: texts.VERDICT_ENOUGH,
+    Verdict.SOME: texts.VERDICT_SOME,
+    Verdict.NONE: texts.VERDICT_NONE,
+}
+HEALTH = {
+    "ok": texts.STATE_OK,
+    "warning": texts.STATE_WARNING,
+    "error": texts.STATE_ERROR,
+    "off": texts.STATE_OFF,
+}
+
+
+def _section(title: str, body: str, name: str) -> str:
+    return f'<section class="fn-box fn-{name}"><h3>{title}</h3>{body}</section>'
+
+
+def _query(retrieval: Retrieval) -> str:
+    rows = [(texts.QUESTION_TYPED, retrieval.question)]
+    rows += [(texts.QUERY_SEARCHED, query) for query in retrieval.queries]
+    if retrieval.rewrite_note:
+        rows.append((texts.QUERY_NOTE, retrieval.rewrite_note))
+    listed = "".join(f'<dt>{escape(name)}</dt><dd dir="auto">{escape(value)}</dd>' for name, value in rows)
+    return _section(escape(texts.SECTION_QUERY), f'<dl class="fn-pairs">{listed}</dl>', "query")
+
+
+def _evidence(retrieval: Retrieval) -> str:
+    evidence = retrieval.evidence
+    features = "".join(
+        f"<span>{escape(name.replace('_', ' '))} <b>{value:.3g}</b></span>" for name, value in evidence.features.items()
+    )
+    return _section(
+        term("evidence", texts.SECTION_EVIDENCE),
+        f'<p><span class="fn-verdict {evidence.verdict.value}">{escape(VERDICTS[evidence.verdict])}</span> '
+        f'{escape(evidence.reason)}</p><p class="fn-scores">{features}</p>',
+        "evidence",
+    )
+
+
+def _passage_cell(chunk: Chunk) -> str:
+    where = pages(chunk) or " › ".join(chunk.heading_path)
+    return (
+        f'<details class="fn-peek"><summary><span class="fn-path">{escape(chunk.path)}</span> '
+        f'<span class="fn-where">{escape(where)}</span></summary>'
+        f'<blockquote class="fn-passage" dir="auto">{escape(chunk.text)}</blockquote></details>'
+    )
+
+
+def candidates(retrieval: Retrieval, prompt: Prompt | None) -> str:
+    """Every chunk that any stage saw, with each stage's score and rank, and its fate where a prompt was built."""
+    chunks: dict[str, Chunk] = {hit.chunk.id: hit.chunk for hit in retrieval.hits}
+    for stage in retrieval.stages:
+        chunks.update({hit.chunk.id: hit.chunk for hit in stage.hits if hit.chunk.id not in chunks})
+    passages = {passage.hit.chunk.id: passage for passage in prompt.passages} if prompt is not None else {}
+    found = [{hit.chunk.id: hit for hit in stage.hits} for stage in retrieval.stages]
+    head = (
+        f'<th scope="col" class="num">{term("rank", texts.COLUMN_RANK)}</th><th scope="col">{texts.COLUMN_PASSAGE}</th>'
+    )
+    head += "".join(
+        f'<th scope="col" class="num">{term(stage.score_name)} <small>{term(stage.name)}</small></th>'
+        for stage in retrieval.stages
+    )
+    if prompt is not None:
+        head += f'<th scope="col" class="num">{term("tokens", texts.COLUMN_TOKENS)}</th>'
+        head += f'<th scope="col">{escape(texts.COLUMN_PROMPT)}</th>'
+    rows = []
+    for rank, (chunk_id, chunk) in enumerate(chunks.items(), start=1):
+        cells = ""
+        for stage, hits in zip(retrieval.stages, found, strict=True):
+            hit = hits.get(chunk_id)
+            cells += (
+                f'<td class="num">{score(stage.score_name, hit.score)} <small>{hit.rank}.</small></td>'
+                if hit
+                else '<td class="num fn-quiet">–</td>'
+            )
+        passage = passages.get(chunk_id)
+        inside = passage is not None and passage.in_prompt
+        if prompt is not None:
+            tokens = figure(passage.tokens) if passage is not None and passage.tokens else "–"
+            fate = f"[{passage.number}]" if passage is not None and inside else texts.NOT_IN_PROMPT
+            why = passage.reason if passage is not None and not inside and passage.reason else ""
+            cells += f'<td class="num">{tokens}</td><td class="fn-fate">{escape(why or fate)}</td>'
+        rows.append(
+            f'<tr class="{"inside" if inside else ""}"><td class="num">{rank}</td>'
+            f"<td>{_passage_cell(chunk)}</td>{cells}</tr>"
+        )
+    notes = "".join(f"<li>{term(stage.name)}: {escape(stage.note)}</li>" for stage in retrieval.stages if stage.note)
+    told = f'<ul class="fn-notes">{notes}</ul>' if notes else ""
+    if not rows:
+        return _section(texts.SECTION_CANDIDATES, notice(texts.SOURCES_NONE, kind="quiet") + told, "candidates")
+    return _section(
+        f"{escape(texts.SECTION_CANDIDATES)} <small>{figure(len(rows))}</small>",
+        f'{told}<div class="fn-table" tabindex="0" role="region" aria-label="{texts.SECTION_CANDIDATES}"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
+        "candidates",
+    )
+
+
+def window(used: Window) -> str:
+    """The window as a bar of shares with its legend, and the model's own count next to ours."""
+    parts = [
+        ("system", texts.WINDOW_SYSTEM, used.system),
+        ("history", texts.WINDOW_HISTORY, used.history),
+        ("passages", texts.WINDOW_PASSAGES, used.passages),
+        ("question", texts.WINDOW_QUESTION, used.question),
+        ("answer", texts.WINDOW_ANSWER, used.answer_room),
+        ("free", texts.WINDOW_FREE, max(0, used.total - used.used - used.answer_room)),
+    ]
+    whole = max(used.total, sum(count for _, _, count in parts), 1)
+    bar = "".join(f'<span class="{name}" style="width:{100 * count / whole:.2f}%"></span>' for name, _, count in parts)
+    legend = "".join(
+        f'<li><span class="fn-swatch {name}"></span>{escape(label)} <b>{figure(count)}</b></li>'
+        for name, label, count in parts
+    )
+    kind = texts.WINDOW_EXACT if used.exact else texts.WINDOW_ESTIMATE
+    line = (
+        texts.WINDOW_COUNT_UNREAD.format(used=figure(used.used), kind=kind)
+        if used.read is None
+        else texts.WINDOW_COUNT.format(used=figure(used.used), kind=kind, read=figure(used.read))
+    )
+    total = escape(texts.WINDOW_TOTAL.format(total=figure(used.total)))
+    return _section(
+        f"{term('window', texts.SECTION_WINDOW)} <small>{total}</small>",
+        f'<div class="fn-window" aria-hidden="true">{bar}</div><ul class="fn-window-legend">{legend}</ul>'
+        f"<p>{escape(line)}</p>",
+        "window-box",
+    )
+
+
+def prompt(sent: Prompt | None) -> str:
+    """The messages exactly as they were sent, folded and ready to be copied."""
+    if sent is None:
+        return _section(escape(texts.SECTION_PROMPT), f'<p class="fn-quiet">{escape(texts.NO_PROMPT)}</p>', "prompt")
+    whole = "\n\n".join(f"[{message.role}]\n{message.content}" for message in sent.messages)
+    messages = "".join(
+        f'<h4>{escape(message.role)}</h4><pre dir="auto">{escape(message.content)}</pre>' for message in sent.messages
+    )
+    count = many(len(sent.messages), "1 message", "{count} messages")
+    return (
+        f'<section class="fn-box fn-prompt"><details class="fn-fold"><summary><h3>{escape(texts.SECTION_PROMPT)} '
+        f'<small>{escape(count)}</small></h3></summary><div class="fn-actions"><button type="button" data-do="copy" '
+        f'data-copy="{escape(whole)}" data-done="{escape(texts.COPIED)}">{escape(texts.COPY)}</button></div>'
+        f"{messages}</details></section>"
+    )
+
+
+def timings(seconds: Mapping[str, float]) -> str:
+    """Where the time went, as a list of bars in the order of the work."""
+    shown = [(name, value) for name, value in seconds.items() if value > 0]
+    if not shown:
+        return ""
+    longest = max(value for _, value in shown)
+    rows = "".join(
+        f"<li><span>{term(name, name.replace('_', ' '))}</span>"
+        f'<span class="fn-bar"><i style="width:{100 * value / longest:.1f}%"></i></span><b>{duration(value)}</b></li>'
+        for name, value in shown
+    )
+    return _section(escape(texts.SECTION_TIMES), f'<ul class="fn-times">{rows}</ul>', "times")
+
+
+def report(retrieval: Retrieval, trace: Trace | None) -> str:
+    """Everything about one question; ``trace`` is None for a search without an answer."""
+    sent = trace.prompt if trace is not None else None
+    seconds = {**retrieval.seconds, **(trace.seconds if trace is not None else {})}
+    when = ""
+    if trace is not None:
+        model = f" · {trace.model.name}" if trace.model is not None else ""
+        when = f'<p class="fn-quiet">{escape(date(trace.asked_at))} · {escape(retrieval.library)}{escape(model)}</p>'
+    return (
+        f'{when}<div class="fn-two">{_query(retrieval)}{_evidence(retrieval)}</div>'
+        f"{candidates(retrieval, sent)}"
+        f'<div class="fn-two">{window(sent.window) if sent is not None else ""}{timings(seconds)}</div>'
+        f"{prompt(sent) if trace is not None else ''}"
+    )
+
+
+def health(checks: Sequence[HealthCheck]) -> str:
+    """The health checks, worst first, each with what to do."""
+    order = {"error": 0, "warning": 1, "off": 2, "ok": 3}
+    rows = "".join(
+        f'<li><span class="fn-state {check.state}">{escape(HEALTH[check.state])}</span>'
+        f"<div><b>{escape(check.name)}</b> {escape(check.detail)}{f'<p>{escape(check.action)}</p>' if check.action else ''}</div></li>"
+        for check in sorted(checks, key=lambda check: order[check.state])
+    )
+    return f'<ul class="fn-health">{rows}</ul>'

@@ -6,6 +6,7 @@ default here. ``.env.example`` and the README's table mirror this class field by
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,18 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rag.errors import SettingsError
+
+_QUIET = {
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "ANONYMIZED_TELEMETRY": "False",  # chromadb
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_OFFLINE": "1",  # without a hub, loading a model by its name retries for over a minute
+    "DO_NOT_TRACK": "1",
+    "LANGSMITH_TRACING": "false",
+    "LANGCHAIN_TRACING_V2": "false",
+    "OTEL_SDK_DISABLED": "true",
+    "TOKENIZERS_PARALLELISM": "false",  # forks of the reader processes would warn
+}
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 
@@ -94,3 +107,8 @@ def load_settings(**overrides: object) -> Settings:
             f"The setting {name} is {first.get('input')!r}: {first['msg']}.",
             "Correct it in the environment or in .env, or remove it to use the default.",
         ) from error
+
+
+def silence_telemetry() -> None:
+    """Turns off telemetry, tracing and hub look-ups of every library; has to run before they are imported."""
+    os.environ.update(_QUIET)

@@ -5,7 +5,7 @@ Nothing here holds rendered text (HTML, Markdown) or vectors. Conventions that h
 
 * offsets are Python string indices into ``SourceDocument.text``, half open: ``text[start:end]``;
 * ``page`` is 1-based, in the order of the file; ``None`` where a format has no pages;
-* ``rank`` starts at 1; ``score``: higher is better, and keeps the name of what it measures (``cosine``, ``bm25``, ``rrf``);
+* ``rank`` starts at 1; ``score``: higher is better, and keeps its name (``cosine``, ``bm25``, ``rrf``);
 * ``question`` is what the person typed, ``query`` is what was searched;
 * durations are seconds, sizes are bytes, times are Unix seconds.
 """
@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-# ---------------------------------------------------------------------------------------------------------------- sources
+# -------------------------------------------------------------------------------------------------------------- sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class SourceDocument:
     problems: tuple[str, ...] = ()
 
 
-# ------------------------------------------------------------------------------------------------------------------ index
+# ---------------------------------------------------------------------------------------------------------------- index
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ class JobStatus:
 
 @dataclass(frozen=True, slots=True)
 class LibraryInfo:
-    """A library at a glance. ``embedder`` is empty while nothing was indexed; ``error`` says why it cannot be opened."""
+    """A library at a glance; no ``embedder`` while nothing was indexed, an ``error`` when it cannot be opened."""
 
     name: str
     roots: tuple[str, ...]
@@ -297,7 +297,7 @@ class LibraryInfo:
     error: str = ""
 
 
-# ----------------------------------------------------------------------------------------------------------------- models
+# --------------------------------------------------------------------------------------------------------------- models
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +349,8 @@ class ModelChoice:
     """A model that can be chosen or fetched.
 
     Attributes:
-        id: What settings and ``models use`` take: ``embedded``, ``ollama:qwen3:8b``, ``openai:NAME``, ``bge-m3``, ``e5-small``.
+        id: What settings and ``models use`` take: ``embedded``, ``ollama:qwen3:8b``, ``openai:NAME``, ``bge-m3``,
+            ``e5-small``.
         kind: What it does.
         label: For people.
         ready: Usable now; else it has to be pulled first.
@@ -394,7 +395,7 @@ class Status:
     warnings: tuple[str, ...] = ()
 
 
-# -------------------------------------------------------------------------------------------------------------- retrieval
+# ------------------------------------------------------------------------------------------------------------ retrieval
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,16 +470,14 @@ class Retrieval:
 
     def scores(self, chunk_id: str) -> dict[str, float]:
         """Every score that the chunk got, by the score's name."""
-        return {
-            stage.score_name: hit.score for stage in self.stages for hit in stage.hits if hit.chunk.id == chunk_id
-        }
+        return {stage.score_name: hit.score for stage in self.stages for hit in stage.hits if hit.chunk.id == chunk_id}
 
     def ranks(self, chunk_id: str) -> dict[str, int]:
         """The chunk's rank in every stage that saw it, by the stage's name."""
         return {stage.name: hit.rank for stage in self.stages for hit in stage.hits if hit.chunk.id == chunk_id}
 
 
-# -------------------------------------------------------------------------------------------------------------- answering
+# ------------------------------------------------------------------------------------------------------------ answering
 
 
 @dataclass(frozen=True, slots=True)
@@ -655,7 +654,7 @@ class Exchange:
     trace: Trace
 
 
-# ------------------------------------------------------------------------------------------------------------- inspection
+# ----------------------------------------------------------------------------------------------------------- inspection
 
 
 @dataclass(frozen=True, slots=True)

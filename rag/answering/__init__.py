@@ -1,0 +1,1 @@
+"""Ranked chunks → a streamed answer with checked citations: prompt, budget, chain, citations."""

@@ -1,0 +1,267 @@
+"""From question to answer as one LangChain chain, and its stream as Footnote's events.
+
+::
+
+    condense ─► retrieve ─► prompt ─┬─ evidence "none": no model call
+                                    └─ model stream ─► citations checked ─► AnswerDone
+
+Each ``RunnablePassthrough.assign`` adds one key to the state, and ``.stream()`` hands out each key as soon as it is
+there: the retrieval and the prompt before the model's first token.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, RunnablePassthrough
+
+from rag.answering.budget import build_prompt, with_read_tokens
+from rag.answering.citations import check_citations
+from rag.answering.condense import condense
+from rag.answering.prompts import refusal_text
+from rag.answering.stream import is_refusal, until_refusal, without_thinking
+from rag.errors import ModelError
+from rag.models.base import ChatModel
+from rag.retrieval.lexical import weigh_terms
+from rag.retrieval.retriever import Retriever
+from rag.types import (
+    Answer,
+    AnswerDone,
+    AnswerEvent,
+    Outcome,
+    Prompt,
+    Retrieval,
+    RetrievalDone,
+    TextDelta,
+    Trace,
+    Turn,
+    Verdict,
+)
+
+_READ_SHARE = 0.75
+"""The model reporting less than this share of our count of the prompt is a sign that it was cut."""
+
+SEARCH_ONLY = "There is no chat model, so Footnote only searches. These passages fit the question best."
+
+_MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+
+
+State = dict[str, Any]
+"""What the chain carries: ``question`` and ``history`` go in; ``query`` (text and note), ``retrieval``, ``prompt`` and
+``answer`` (message chunks) are added in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """What is needed to answer.
+
+    Attributes:
+        retriever: Over the library that is asked.
+        chat: The model; None: Footnote only searches.
+        notes: Passages for the model; None: by its size.
+        answer_room: Tokens that the answer may have.
+    """
+
+    retriever: Retriever
+    chat: ChatModel | None
+    notes: int | None
+    answer_room: int
+
+    def chain(self) -> Runnable[State, State]:
+        """The chain; without a model it ends after the retrieval."""
+        searching = RunnablePassthrough.assign(query=RunnableLambda(self._condense)) | RunnablePassthrough.assign(
+            retrieval=RunnableLambda(self._retrieve)
+        )
+        if self.chat is None:
+            return searching
+        asking = RunnableLambda(_messages) | self.chat.runnable
+        return (
+            searching
+            | RunnablePassthrough.assign(prompt=RunnableLambda(self._prompt))
+            | RunnablePassthrough.assign(answer=RunnableBranch((_nothing_found, RunnableLambda(_silence)), asking))
+        )
+
+    def _condense(self, state: State) -> tuple[str, str]:
+        return condense(state["question"], state["history"], self.chat)
+
+    def _retrieve(self, state: State) -> Retrieval:
+        query, note = state["query"]
+        return self.retriever.search(state["question"], query, note)
+
+    def _prompt(self, state: State) -> Prompt:
+        if self.chat is None:
+            raise ValueError("There is no prompt without a model.")
+        retrieval = state["retrieval"]
+        return build_prompt(
+            retrieval.queries[0], retrieval.hits, state["history"], self.chat, self.notes, self.answer_room
+        )
+
+
+def _nothing_found(state: State) -> bool:
+    return bool(state["retrieval"].evidence.verdict is Verdict.NONE)
+
+
+def _silence(state: State) -> None:
+    """No model call: what the notes do not speak of is not asked."""
+
+
+def _messages(state: State) -> list[BaseMessage]:
+    return [_MESSAGES[message.role](message.content) for message in state["prompt"].messages]
+
+
+class AnswerRun:
+    """One question's way through the chain, as events.
+
+    Args:
+        answering: What to answer with.
+        question: As typed.
+        history: Earlier turns, oldest first, question and answer in turn.
+    """
+
+    def __init__(self, answering: Answering, question: str, history: Sequence[Turn] = ()) -> None:
+        self._answering = answering
+        self._question = question
+        self._states = answering.chain().stream({"question": question, "history": history})
+        self._asked_at = time.time()
+        self._started = time.perf_counter()
+        self._seconds: dict[str, float] = {}
+        self._retrieval: Retrieval | None = None
+        self._prompt: Prompt | None = None
+        self._text = ""
+        self._read: int | None = None
+        self._finish_reason = ""
+        self._thought = False
+
+    def events(self) -> Iterator[AnswerEvent]:
+        """Answers.
+
+        Yields:
+            RetrievalDone, TextDelta for every piece of text, then AnswerDone. Closing the iterator stops the model.
+
+        Raises:
+            LibraryError: The library cannot be searched.
+            ModelError: The embedder failed, or the chat model did before its first word; a model that breaks off later
+                ends the answer with outcome ``failed`` and what it had said.
+        """
+        retrieval = self._search()
+        yield RetrievalDone(retrieval, self._prompt)
+        if self._prompt is None:
+            yield self._done(SEARCH_ONLY, "search_only")
+        elif retrieval.evidence.verdict is Verdict.NONE:
+            yield self._done(refusal_text(self._question), "not_in_notes")
+        else:
+            yield from self._generate()
+
+    def stopped(self) -> Trace | None:
+        """The answer as far as it went when it was stopped; None when nothing had been found yet."""
+        if self._retrieval is None:
+            return None
+        return self._done(self._text, "stopped").trace
+
+    def _errors(self) -> AbstractContextManager[None]:
+        chat = self._answering.chat
+        return chat.errors() if chat else nullcontext()
+
+    def _search(self) -> Retrieval:
+        """Runs the chain up to the model."""
+        with self._errors():
+            for state in self._states:
+                if "query" in state:
+                    self._seconds["condense"] = self._elapsed()
+                if "retrieval" in state:
+                    self._retrieval = state["retrieval"]
+                self._prompt = state.get("prompt", self._prompt)
+                if self._retrieval and (self._prompt or self._answering.chat is None):
+                    self._seconds["search"] = self._elapsed() - self._seconds["condense"]
+                    return self._retrieval
+        raise ValueError("The chain ended without a retrieval.")
+
+    def _generate(self) -> Iterator[AnswerEvent]:
+        outcome: Outcome = "answered"
+        warnings: tuple[str, ...] = ()
+        try:
+            for piece in until_refusal(without_thinking(self._pieces())):
+                self._text += piece
+                yield TextDelta(piece)
+        except ModelError as error:
+            if not self._text:
+                raise
+            outcome, warnings = "failed", (str(error),)
+        self._seconds["generation"] = self._elapsed() - sum(self._seconds.values())
+        if outcome == "answered" and is_refusal(self._text):
+            if self._thought and not self._text:
+                warnings = ("The model only thought and said nothing; choose another model or turn its thinking off.",)
+            self._text = refusal_text(self._question)
+            outcome = "not_in_notes"
+        yield self._done(self._text, outcome, warnings)
+
+    def _pieces(self) -> Iterator[str]:
+        """The model's text; what its chunks report beside it is kept."""
+        with self._errors():
+            for state in self._states:
+                chunk = state.get("answer")
+                if not isinstance(chunk, AIMessageChunk):
+                    continue
+                self._seconds.setdefault("first token", self._elapsed() - sum(self._seconds.values()))
+                if chunk.usage_metadata:
+                    self._read = chunk.usage_metadata["input_tokens"]
+                reported = chunk.response_metadata
+                self._finish_reason = str(
+                    reported.get("finish_reason") or reported.get("done_reason") or self._finish_reason
+                )
+                self._thought = self._thought or bool(chunk.additional_kwargs.get("reasoning_content"))
+                if chunk.text:
+                    yield chunk.text
+
+    def _done(self, text: str, outcome: Outcome, warnings: tuple[str, ...] = ()) -> AnswerDone:
+        started = time.perf_counter()
+        answer = self._checked(text, outcome, warnings)
+        self._seconds["citations"] = time.perf_counter() - started
+        return AnswerDone(self._trace(answer))
+
+    def _checked(self, text: str, outcome: Outcome, warnings: tuple[str, ...]) -> Answer:
+        warnings += self._window_warnings()
+        if outcome in ("not_in_notes", "search_only") or self._prompt is None:
+            return Answer(text, outcome, warnings=warnings)
+        catalog = self._answering.retriever.library.catalog
+        passages = [passage.hit.chunk for passage in self._prompt.passages if passage.in_prompt]
+        checked = check_citations(text, passages, lambda sentence: weigh_terms(catalog, sentence).weights)
+        if self._finish_reason == "length":
+            warnings += (f"The answer was cut at {self._answering.answer_room} tokens.",)
+        return Answer(checked.text, outcome, checked.citations, checked.unknown_numbers, checked.unsupported, warnings)
+
+    def _window_warnings(self) -> tuple[str, ...]:
+        """Whether the model read what we think it read."""
+        if self._prompt is None or self._read is None:
+            return ()
+        self._prompt = with_read_tokens(self._prompt, self._read)
+        used = self._prompt.window.used
+        # An estimate errs on the long side, so it cannot prove a cut unless the model read far less.
+        expected = used * (_READ_SHARE if self._prompt.window.exact else _READ_SHARE / 2)
+        if self._read >= expected:
+            return ()
+        return (f"The model read {self._read} tokens of a prompt of about {used}: part of the notes may be unread.",)
+
+    def _trace(self, answer: Answer) -> Trace:
+        if self._retrieval is None:
+            raise ValueError("There is no trace before the retrieval.")
+        chat = self._answering.chat
+        return Trace(
+            id=uuid.uuid4().hex,
+            asked_at=self._asked_at,
+            retrieval=self._retrieval,
+            prompt=self._prompt,
+            model=chat.identity if chat else None,
+            embedder=self._answering.retriever.embedder.identity,
+            answer=answer,
+            seconds=dict(self._seconds),
+        )
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._started

@@ -1,0 +1,151 @@
+"""The answer's sentences bound to the places they come from.
+
+The model writes ``[n]``; here each number is bound to a passage's file, page and characters and checked against its
+words. Where a small model cites nothing, or a note that does not hold the sentence, the sentence is bound to the
+passage that does, and the citation says that Footnote did it. A number that belongs to no passage is kept and flagged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rag.answering.numbers import missing_numbers
+from rag.index.sentences import sentences
+from rag.index.terms import terms
+from rag.types import Chunk, Citation, Span
+
+TermWeights = Callable[[str], Mapping[str, float]]
+"""The terms of a text with their weights in the library."""
+
+MINIMUM_OVERLAP = 0.5
+"""Share of a sentence's informative words that a passage must hold before Footnote binds the sentence to it."""
+
+CLEARLY_BETTER = 0.25
+"""By how much another passage must hold more of the sentence than the one that the model cites, to replace it."""
+
+_MARK = re.compile(r"[ \u00a0]*[\[【]\s*(\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\s*[\]】]")
+_MINIMUM_TERMS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """An answer after the check; see :class:`rag.types.Answer` for the fields."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    unknown_numbers: tuple[int, ...]
+    unsupported: tuple[Span, ...]
+
+
+def check_citations(answer: str, passages: Sequence[Chunk], weigh: TermWeights) -> CheckedText:
+    """Binds every sentence of an answer to the passages that support it.
+
+    Args:
+        answer: The model's text with its ``[n]``.
+        passages: The chunks in the prompt; ``n`` counts them from 1.
+        weigh: Weights of a text's terms: rare words of the library say more than common ones.
+    """
+    bare, marks = _take_out_marks(answer)
+    text = ""
+    citations: list[Citation] = []
+    unknown: list[int] = []
+    unsupported: list[Span] = []
+    end = 0
+    spans = sentences(bare)
+    for at, span in enumerate(spans):
+        text += bare[end : span.start]
+        end = span.end
+        sentence = bare[span.start : span.end]
+        place = Span(len(text), len(text) + len(sentence))
+        until = spans[at + 1].start if at + 1 < len(spans) else len(bare) + 1
+        cited = [number for position, number in marks if span.start < position <= max(until, span.end)]
+        cited = list(dict.fromkeys(cited))
+        unknown += [number for number in cited if not 1 <= number <= len(passages)]
+        bound = _bind(sentence, [number for number in cited if 1 <= number <= len(passages)], passages, weigh)
+        citations += [_citation(sentence, place, number, by, passages[number - 1], weigh) for number, by in bound]
+        if not bound and len(set(terms(sentence))) >= _MINIMUM_TERMS:
+            unsupported.append(place)
+        shown = dict.fromkeys([number for number, _ in bound] + [n for n in cited if not 1 <= n <= len(passages)])
+        text += sentence + "".join(f" [{number}]" for number in shown)
+    text += bare[end:]
+    return CheckedText(text.rstrip(), tuple(citations), tuple(dict.fromkeys(unknown)), tuple(unsupported))
+
+
+def without_marks(answer: str) -> str:
+    """The text without its ``[n]``."""
+    return _take_out_marks(answer)[0]
+
+
+def _take_out_marks(answer: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text without its ``[n]``, and each number with the position in that text where it stood."""
+    bare = ""
+    marks: list[tuple[int, int]] = []
+    end = 0
+    for match in _MARK.finditer(answer):
+        bare += answer[end : match.start()]
+        end = match.end()
+        marks += [(len(bare), int(number)) for number in re.findall(r"\d+", match.group(1))]
+    return bare + answer[end:], marks
+
+
+def _bind(sentence: str, cited: Sequence[int], passages: Sequence[Chunk], weigh: TermWeights) -> list[tuple[int, str]]:
+    """Which passages a sentence is bound to, and by whom."""
+    if not passages:
+        return []
+    weights = weigh(sentence)
+    overlaps = [_overlap(weights, chunk.text, chunk.heading_path) for chunk in passages]
+    best = max(range(len(passages)), key=lambda at: overlaps[at])
+    # A sentence of function words only ("Yes.") weighs next to nothing; its overlap with anything is chance.
+    if cited:
+        kept = [n for n in cited if overlaps[n - 1] >= overlaps[best] - CLEARLY_BETTER or overlaps[n - 1] >= 0.75]
+        if kept:
+            return [(number, "model") for number in kept]
+        if overlaps[best] < MINIMUM_OVERLAP:
+            return [(number, "model") for number in cited]
+    if overlaps[best] >= MINIMUM_OVERLAP and len(weights) >= _MINIMUM_TERMS:
+        return [(best + 1, "footnote")]
+    return []
+
+
+def _citation(sentence: str, place: Span, number: int, by: str, chunk: Chunk, weigh: TermWeights) -> Citation:
+    weights = weigh(sentence)
+    inside = _supporting_span(weights, chunk.text)
+    return Citation(
+        number=number,
+        chunk=chunk,
+        span=Span(chunk.span.start + inside.start, chunk.span.start + inside.end),
+        answer_span=place,
+        by="model" if by == "model" else "footnote",
+        overlap=_overlap(weights, chunk.text, chunk.heading_path),
+        missing=missing_numbers(sentence, " ".join((*chunk.heading_path, chunk.text))),
+    )
+
+
+def _overlap(weights: Mapping[str, float], text: str, heading_path: Sequence[str] = ()) -> float:
+    """Share of the weight whose terms the text holds, 0 to 1."""
+    total = sum(weights.values())
+    if not total:
+        return 0.0
+    held = set(terms("\n".join((*heading_path, text))))
+    return sum(weight for term, weight in weights.items() if term in held) / total
+
+
+def _supporting_span(weights: Mapping[str, float], text: str) -> Span:
+    """The shortest run of the passage's sentences that holds nearly all of what the passage shares with the answer."""
+    spans = sentences(text)
+    whole = Span(0, len(text))
+    shared = _overlap(weights, text)
+    if len(spans) < 2 or not shared:
+        return whole
+    best = whole
+    for first in range(len(spans)):
+        for last in range(first, len(spans)):
+            candidate = Span(spans[first].start, spans[last].end)
+            if candidate.end - candidate.start >= best.end - best.start:
+                break
+            if _overlap(weights, text[candidate.start : candidate.end]) >= 0.9 * shared:
+                best = candidate
+                break
+    return best

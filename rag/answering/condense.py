@@ -1,0 +1,62 @@
+"""A follow-up question → a query that can be searched without the conversation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag.answering.prompts import condense_messages
+from rag.index.terms import terms
+from rag.models.base import ChatModel
+from rag.types import Turn
+
+_POINTS_BACK = re.compile(
+    r"\b(it|its|they|them|their|this|that|these|those|he|she|his|her|there|then|same|other|else|former|latter|why|"
+    r"er|sie|es|ihn|ihm|ihr|ihre|dies\w*|jene\w*|dort|davon|darin|daran|damit|warum|wieso|deren|dessen|"
+    r"il|elle|ils|elles|cela|ceci|celui|celle|leur|y|en|pourquoi|ello|ese|esa|eso|este|esta|esto|su|sus)\b"
+    r"|それ|これ|あれ|その|この|あの|彼|彼女|そこ|他に|它|他们|她|那个|这个|其|该",
+    re.IGNORECASE,
+)
+_BEGINS_BACK = re.compile(
+    r"^\s*(and|but|or|so|what about|how about|und|aber|oder|et|mais|y|pero|では|じゃあ|那)\b", re.I
+)
+_SHORT = 3
+"""Terms at most that leave a question too bare to stand alone."""
+
+_HISTORY = 3
+"""Earlier exchanges that the model is shown."""
+
+
+def condense(question: str, history: Sequence[Turn], chat: ChatModel | None) -> tuple[str, str]:
+    """Makes a follow-up understandable by itself, where that is needed.
+
+    Args:
+        question: As typed.
+        history: Earlier turns, oldest first.
+        chat: The model that rewrites; without one the previous question is put in front.
+
+    Returns:
+        The query, and why it is what it is.
+    """
+    if not history:
+        return question, "First question of the conversation: searched as typed."
+    if not _leans_on_history(question):
+        return question, "Understandable by itself: searched as typed."
+    previous = next((turn.text for turn in reversed(history) if turn.role == "user"), "")
+    joined = f"{previous} {question}"
+    if chat is None:
+        return joined, "A follow-up, and no model to rewrite it: searched together with the question before it."
+    conversation = "\n".join(
+        f"{'Q' if turn.role == 'user' else 'A'}: {turn.text[:300]}" for turn in history[-2 * _HISTORY :]
+    )
+    reply = chat.runnable.invoke(condense_messages(question, conversation), max_tokens=80).text
+    rewritten = reply.strip().strip('"“”').split("\n")[0]
+    if not rewritten or len(rewritten) > 4 * len(joined):
+        return joined, "The model's rewriting was unusable: searched together with the question before it."
+    if rewritten == question:
+        return question, "The model left the question as typed."
+    return rewritten, "A follow-up: rewritten by the model with the conversation."
+
+
+def _leans_on_history(question: str) -> bool:
+    return bool(_POINTS_BACK.search(question) or _BEGINS_BACK.search(question) or len(set(terms(question))) <= _SHORT)

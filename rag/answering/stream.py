@@ -1,0 +1,82 @@
+"""What a model streams → what a person reads: thinking and the refusal's code word are held back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from rag.answering.prompts import REFUSAL
+
+_OPEN, _CLOSE = "<think>", "</think>"
+
+_OWN_WORDS = re.compile(
+    r"^\W*(the|your|these) (provided )?notes? (do|does) not (say|mention|contain|answer|specify|provide|include|state)"
+    r"|^\W*(there is|i (could|can)(not| not) find|i do(n't| not) (know|have)) [^.]*\b(information|notes?|mention)"
+    r"|^\W*(die|ihre|in den) notizen [^.]*\b(nicht|keine)\b"
+    r"|^[^。]*(ノート|メモ)[^。]*(ありません|ません|いない|ない)。?$"
+    r"|^[^。]*(笔记|筆記)[^。]*(没有|未)",
+    re.IGNORECASE,
+)
+
+
+def without_thinking(pieces: Iterable[str]) -> Iterator[str]:
+    """Drops ``<think>…</think>``, also when a tag comes in parts, is never closed, or is closed without being opened.
+
+    A stray ``</think>`` ends thinking that the chat template had opened out of sight: a server that does so hands out
+    no text before the tag that is meant for people, but by then it may have been shown, so the tag itself is dropped
+    and the text before it kept.
+    """
+    waiting = ""
+    thinking = False
+    for piece in pieces:
+        waiting += piece
+        while True:
+            tag = _CLOSE if thinking else _first_tag(waiting)
+            at = waiting.find(tag) if tag else -1
+            if at < 0:
+                break
+            if not thinking and at:
+                yield waiting[:at]
+            waiting = waiting[at + len(tag) :]
+            thinking = tag == _OPEN
+        keep = _unfinished_tag(waiting)
+        ready, waiting = waiting[: len(waiting) - keep], waiting[len(waiting) - keep :]
+        if ready and not thinking:
+            yield ready
+    if waiting and not thinking:
+        yield waiting
+
+
+def _first_tag(text: str) -> str:
+    found = [(text.find(tag), tag) for tag in (_OPEN, _CLOSE) if tag in text]
+    return min(found)[1] if found else ""
+
+
+def _unfinished_tag(text: str) -> int:
+    """Characters at the end that may be the beginning of a tag."""
+    return max((size for tag in (_OPEN, _CLOSE) for size in range(1, len(tag)) if text.endswith(tag[:size])), default=0)
+
+
+def until_refusal(pieces: Iterable[str]) -> Iterator[str]:
+    """Passes text on, but holds the beginning back while it may still become the refusal; then yields nothing of it."""
+    held = ""
+    decided = False
+    for piece in pieces:
+        if decided:
+            yield piece
+            continue
+        held += piece
+        start = held.lstrip(" \n\"'*.`").upper()
+        if start.startswith(REFUSAL):
+            return
+        if start and not REFUSAL.startswith(start):
+            decided = True
+            yield held.lstrip()
+    if held and not decided:
+        yield held.strip()
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a finished answer says, in the agreed words or its own, that the notes do not say."""
+    text = text.strip()
+    return not text or REFUSAL in text.upper() or (len(text) < 200 and bool(_OWN_WORDS.search(text)))

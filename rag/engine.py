@@ -1,0 +1,510 @@
+"""The one place that picks implementations and wires them; the page and the command line speak to it alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from rag.answering.chain import Answering, AnswerRun
+from rag.answering.citations import without_marks
+from rag.answering.export import to_markdown
+from rag.errors import LibraryCorrupt, LibraryError, RagError, SettingsError, SourceError
+from rag.index.jobs import SyncJob
+from rag.index.library import Library, Shelf
+from rag.index.sync import ChunkProfile, apply_plan, forget_file, make_plan, plan_again
+from rag.inspection.doctor import examine
+from rag.models import choice
+from rag.models.base import ChatModel, Embedder
+from rag.retrieval.retriever import Retriever
+from rag.settings import Settings
+from rag.sources.workers import ReaderPool
+from rag.types import (
+    AnswerDone,
+    AnswerEvent,
+    Chunk,
+    ConversationInfo,
+    EmbedderIdentity,
+    Exchange,
+    FileRecord,
+    FileReport,
+    HealthCheck,
+    JobStatus,
+    LibraryInfo,
+    ModelChoice,
+    PullProgress,
+    Retrieval,
+    Span,
+    Status,
+    SyncEvent,
+    SyncPlan,
+    Trace,
+    Turn,
+)
+
+SAMPLES = "Sample notes"
+"""The library that is there at the first start."""
+
+_SAMPLE_FOLDER = Path(__file__).parent.parent / "assets" / "sample_notes"
+_PAGE_ZOOM = 2.0
+_CLOSING_SECONDS = 10.0
+
+
+class Engine:
+    """Footnote without a face.
+
+    Every method raises :class:`~rag.errors.RagError` for what a person can mend. Opening an engine loads no model;
+    models and stores are opened when they are first needed, and once.
+
+    Args:
+        settings: The settings.
+
+    Raises:
+        LibraryLocked: Another process has the libraries open.
+        LibraryError: The libraries' folder cannot be written to.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._shelf = Shelf(settings.home, settings.chroma_url)
+        self._choices = _Choices(settings.home / "choices.json")
+        self._readers = ReaderPool(settings.read_workers, settings.read_timeout)
+        self._jobs: dict[str, SyncJob] = {}
+        self._embedders: dict[EmbedderIdentity, Embedder] = {}
+        self._picked_embedder: tuple[Embedder, str] | None = None
+        self._picked_chat: tuple[ChatModel | None, str] | None = None
+        self._picking = threading.RLock()
+        self._last: dict[str, Trace] = {}
+        if not self._shelf.names():
+            self._shelf.create(SAMPLES)
+
+    def close(self) -> None:
+        """Stops running jobs after their current slice, and frees models, workers and stores."""
+        for job in self._jobs.values():
+            job.stop()
+        for job in self._jobs.values():
+            job.join(_CLOSING_SECONDS)
+        self._forget_picks()
+        self._readers.close()
+        self._shelf.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    # ---------------------------------------------------------------------------------------------------- libraries
+
+    def libraries(self) -> tuple[LibraryInfo, ...]:
+        """All libraries; one that cannot be opened says why in ``error``."""
+        found = []
+        for name in self._shelf.names():
+            try:
+                found.append(self._shelf.library(name).info())
+            except RagError as error:
+                found.append(LibraryInfo(name, (), 0, 0, "", str(error)))
+        return tuple(found)
+
+    def default_library(self) -> str:
+        """The library that was used last, else the first."""
+        names = self._shelf.names()
+        chosen = self._choices.get("library")
+        return chosen if chosen in names else (names[0] if names else self.create_library(SAMPLES).name)
+
+    def use_library(self, name: str) -> None:
+        """Remembers a library as the one to begin with."""
+        self._choices.set("library", self._shelf.library(name).name)
+
+    def create_library(self, name: str) -> LibraryInfo:
+        """Makes an empty library."""
+        return self._shelf.create(name).info()
+
+    def delete_library(self, name: str) -> None:
+        """Deletes a library with its index, its conversations and the files that were dropped into it.
+
+        The folders that it was made from are not touched.
+
+        Raises:
+            LibraryError: A sync of it is running.
+        """
+        job = self._jobs.get(name)
+        if job is not None and job.running:
+            raise LibraryError(f"“{name}” is being synced.", "Stop the sync, then delete the library.")
+        self._jobs.pop(name, None)
+        self._last.pop(name, None)
+        self._shelf.delete(name)
+        shutil.rmtree(self.dropped_folder(name), ignore_errors=True)
+
+    def sample_folder(self) -> Path:
+        """Footnote's own sample notes."""
+        return _SAMPLE_FOLDER
+
+    def dropped_folder(self, name: str) -> Path:
+        """Where files that were dropped on the page are kept for a library; it may not exist yet."""
+        return self.settings.home / "dropped" / name.replace("/", "_")
+
+    # -------------------------------------------------------------------------------------------------------- files
+
+    def files(self, library: str) -> tuple[FileRecord, ...]:
+        """A library's files with their state."""
+        return self._shelf.library(library).catalog.files()
+
+    def plan(self, library: str, folder: Path) -> SyncPlan:
+        """What a sync of a folder would do; changes nothing."""
+        return make_plan(self._shelf.library(library), folder, self._profile())
+
+    def sync(self, library: str, folder: Path) -> Iterator[SyncEvent]:
+        """Brings a library in step with a folder, in this thread. The last event carries the report."""
+        opened = self._shelf.library(library)
+        yield from self._job(opened).run(str(folder), lambda stop: self._sync(opened, folder, stop))
+
+    def start_sync(self, library: str, folder: Path) -> None:
+        """Does the same in the background.
+
+        Raises:
+            SourceError: The folder cannot be read.
+            LibraryError: A sync of this library is running.
+            EmbedderMismatch: The embedder in use did not build the library.
+        """
+        opened = self._shelf.library(library)
+        if not folder.expanduser().is_dir():
+            raise SourceError(f"There is no folder {folder}.", "Check the spelling of the path.")
+        self._embedder(opened)
+        self._job(opened).start(str(folder), lambda stop: self._sync(opened, folder, stop))
+
+    def start_rebuild(self, library: str) -> None:
+        """Empties a library and indexes its folders anew, with the embedder and chunk sizes now chosen."""
+        opened = self._shelf.library(library)
+        roots = [Path(root) for root in opened.catalog.roots()]
+        if not roots:
+            raise LibraryError(f"“{library}” is empty.", "Index a folder instead.")
+        self._default_embedder()
+
+        def rebuild(stop: threading.Event) -> Iterator[SyncEvent]:
+            opened.vectors.clear()
+            opened.catalog.clear()
+            for root in roots:
+                yield from self._sync(opened, root, stop)
+
+        self._job(opened).start(str(roots[0]), rebuild)
+
+    def stop_sync(self, library: str) -> None:
+        """Asks the running sync to end; what is stored stays."""
+        self._job(self._shelf.library(library)).stop()
+
+    def job(self, library: str) -> JobStatus:
+        """The library's running or last sync."""
+        return self._job(self._shelf.library(library)).status()
+
+    def remove_file(self, library: str, file_id: int) -> None:
+        """Takes a file out of the library; the file itself is not touched."""
+        forget_file(self._shelf.library(library), file_id)
+
+    def reread_file(self, library: str, file_id: int) -> FileReport:
+        """Reads one file again, whether it has changed or not."""
+        opened = self._shelf.library(library)
+        plan = plan_again(opened, file_id)
+        report: FileReport | None = None
+        for event in apply_plan(opened, plan, self._embedder(opened), self._readers, self._profile()):
+            report = event.report or report
+        if report is None:
+            raise LibraryError("The file was not read.", "Reload the page to see what the library holds.")
+        return report
+
+    # ------------------------------------------------------------------------------------------------------- asking
+
+    def ask(
+        self, library: str, question: str, *, conversation: int | None = None, notes: int | None = None
+    ) -> Generator[AnswerEvent, None, None]:
+        """Answers a question.
+
+        Args:
+            library: The library to ask.
+            question: The question.
+            conversation: Its earlier exchanges are the history, and this one is kept there; None: kept nowhere.
+            notes: Passages for the model; None: by the settings or the model's size.
+
+        Yields:
+            RetrievalDone, TextDelta for every piece of text, then AnswerDone. Closing the iterator stops the model;
+            what was said so far is kept with outcome ``stopped``.
+        """
+        opened = self._shelf.library(library)
+        exchanges = opened.catalog.exchanges(conversation) if conversation is not None else ()
+        answering = Answering(
+            self._retriever(opened), self._chat(), notes or self.settings.notes or None, self.settings.answer_tokens
+        )
+        run = AnswerRun(answering, question.strip(), _turns(exchanges))
+        try:
+            for event in run.events():
+                if isinstance(event, AnswerDone):
+                    self._keep(opened, conversation, event.trace)
+                yield event
+        except GeneratorExit:
+            trace = run.stopped()
+            if trace is not None:
+                self._keep(opened, conversation, trace)
+            raise
+
+    def search(self, library: str, query: str) -> Retrieval:
+        """Searches without answering."""
+        return self._retriever(self._shelf.library(library)).search(query.strip())
+
+    def chunk(self, library: str, chunk_id: str) -> Chunk | None:
+        """A chunk by its id; None when it is not in the library any more."""
+        return self._shelf.library(library).catalog.chunks([chunk_id]).get(chunk_id)
+
+    def page_image(self, library: str, chunk_id: str, spans: Sequence[Span] = ()) -> bytes:
+        """The PDF page that a chunk begins on, as PNG, with the passage or the given parts of it highlighted.
+
+        Raises:
+            LibraryError: The chunk is gone, or its file has no pages.
+            SourceError: The file is gone or cannot be drawn.
+        """
+        opened = self._shelf.library(library)
+        chunk = self.chunk(library, chunk_id)
+        record = opened.catalog.file(chunk.file_id) if chunk else None
+        if chunk is None or record is None:
+            raise LibraryError("That passage is not in the library any more.", "Ask again to see the present one.")
+        if chunk.page is None:
+            raise LibraryError(f"{chunk.path} has no pages.", "The passage's text is all there is to show.")
+        texts = [chunk.text[span.start - chunk.span.start : span.end - chunk.span.start] for span in spans]
+        return self._readers.page_image(record.absolute, chunk.page, texts or [chunk.text], _PAGE_ZOOM)
+
+    # ------------------------------------------------------------------------------------------------ conversations
+
+    def conversations(self, library: str) -> tuple[ConversationInfo, ...]:
+        """A library's conversations, the latest first."""
+        return self._shelf.library(library).catalog.conversations()
+
+    def new_conversation(self, library: str) -> int:
+        """Begins a conversation; it is named after its first question."""
+        return self._shelf.library(library).catalog.new_conversation()
+
+    def exchanges(self, library: str, conversation: int) -> tuple[Exchange, ...]:
+        """What was said in a conversation."""
+        return self._shelf.library(library).catalog.exchanges(conversation)
+
+    def rename_conversation(self, library: str, conversation: int, title: str) -> None:
+        """Gives a conversation another title."""
+        title = " ".join(title.split())
+        if not title:
+            raise LibraryError("A conversation needs a title.", "Type one.")
+        self._shelf.library(library).catalog.rename_conversation(conversation, title)
+
+    def delete_conversation(self, library: str, conversation: int) -> None:
+        """Deletes a conversation and everything that was said in it."""
+        self._shelf.library(library).catalog.delete_conversation(conversation)
+
+    def export_conversation(self, library: str, conversation: int) -> str:
+        """A conversation as Markdown with its sources."""
+        catalog = self._shelf.library(library).catalog
+        title = next((info.title for info in catalog.conversations() if info.id == conversation), "Conversation")
+        return to_markdown(title, catalog.exchanges(conversation))
+
+    def last_trace(self, library: str) -> Trace | None:
+        """The record of the latest question."""
+        if library not in self._last:
+            exchange = self._shelf.library(library).catalog.last_exchange()
+            return exchange.trace if exchange else None
+        return self._last[library]
+
+    # ------------------------------------------------------------------------------------------------------- models
+
+    def status(self, library: str | None = None) -> Status:
+        """What is running; with a library, its own embedder is told."""
+        warnings = list(choice.device_warnings())
+        chat: ChatModel | None = None
+        embedder: Embedder | None = None
+        try:
+            chat, chat_reason = self._pick_chat()
+        except RagError as error:
+            chat_reason = str(error)
+            warnings.append(chat_reason)
+        try:
+            embedder, embedder_reason = self._default_embedder()
+            if library is not None:
+                embedder = self._embedder(self._shelf.library(library))
+        except RagError as error:
+            embedder_reason = str(error)
+            warnings.append(embedder_reason)
+        return Status(
+            chat=chat.identity if chat else None,
+            chat_reason=chat_reason,
+            embedder=embedder.identity if embedder else None,
+            embedder_reason=embedder_reason,
+            device=embedder.device if embedder else "",
+            warnings=tuple(warnings),
+        )
+
+    def models(self) -> tuple[ModelChoice, ...]:
+        """What can be chosen or fetched."""
+        return choice.list_models(self.settings)
+
+    def use_model(self, model_id: str) -> None:
+        """Chooses a chat model or the embedder for new libraries, and remembers it.
+
+        Raises:
+            SettingsError: A setting in the environment decides already.
+            ModelError: It cannot be had.
+        """
+        kind = next((known.kind for known in self.models() if known.id == model_id), _kind(model_id))
+        setting = "llm" if kind == "chat" else "embedder"
+        fixed = getattr(self.settings, setting)
+        if fixed not in ("auto", model_id):
+            raise SettingsError(
+                f"FOOTNOTE_{setting.upper()} says {fixed}, and what is set there is never overridden.",
+                f"Remove FOOTNOTE_{setting.upper()} from the environment or .env to choose here.",
+            )
+        with self._picking:
+            if kind == "chat":
+                picked = choice.pick_chat(self.settings, model_id)
+                self._close_chat()
+                self._picked_chat = picked
+            else:
+                self._picked_embedder = choice.pick_embedder(self.settings, model_id)
+        self._choices.set(setting, model_id)
+
+    def pull_model(self, model_id: str) -> Iterator[PullProgress]:
+        """Fetches a model; closing the iterator stops, and a later call resumes."""
+        yield from choice.pull(self.settings, model_id)
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Lets the next question pick its chat model anew, as after a download or when Ollama was started."""
+        with self._picking:
+            self._close_chat()
+
+    # --------------------------------------------------------------------------------------------------- inspection
+
+    def health(self, library: str | None = None) -> tuple[HealthCheck, ...]:
+        """What ``doctor`` sees of this machine and, with a library, of that library."""
+        opened: Library | None = None
+        problem: RagError | None = None
+        if library is not None:
+            try:
+                opened = self._shelf.library(library)
+            except LibraryCorrupt as error:
+                problem = error
+        return examine(self.settings, self.status(), opened, problem)
+
+    # -------------------------------------------------------------------------------------------------------- wiring
+
+    def _profile(self) -> ChunkProfile:
+        return ChunkProfile(self.settings.chunk_tokens, self.settings.chunk_overlap)
+
+    def _job(self, library: Library) -> SyncJob:
+        with self._picking:
+            return self._jobs.setdefault(library.name, SyncJob(library.catalog))
+
+    def _sync(self, library: Library, folder: Path, stop: threading.Event) -> Iterator[SyncEvent]:
+        embedder = self._embedder(library)
+        plan = make_plan(library, folder, self._profile())
+        yield from apply_plan(library, plan, embedder, self._readers, self._profile(), stop)
+
+    def _retriever(self, library: Library) -> Retriever:
+        return Retriever(library=library, embedder=self._embedder(library), candidates=self.settings.candidates)
+
+    def _default_embedder(self) -> tuple[Embedder, str]:
+        """The embedder for new libraries, and why it."""
+        with self._picking:
+            if self._picked_embedder is None:
+                wanted = self._choices.wanted("embedder", self.settings.embedder)
+                self._picked_embedder = choice.pick_embedder(self.settings, wanted)
+            embedder = self._picked_embedder[0]
+            self._embedders.setdefault(embedder.identity, embedder)
+            return self._picked_embedder
+
+    def _embedder(self, library: Library) -> Embedder:
+        """The embedder that a library is searched with: the one that built it, else the default one."""
+        built_with = library.catalog.embedder()
+        if built_with is None:
+            return self._default_embedder()[0]
+        with self._picking:
+            if self.settings.embedder != "auto":
+                # What is set explicitly is never overridden, so here it can only fit or fail.
+                library.check_embedder(self._default_embedder()[0].identity)
+            if built_with not in self._embedders:
+                embedder = choice.embedder_for(self.settings, built_with)
+                library.check_embedder(embedder.identity)
+                self._embedders[built_with] = embedder
+            return self._embedders[built_with]
+
+    def _pick_chat(self) -> tuple[ChatModel | None, str]:
+        with self._picking:
+            if self._picked_chat is None or self._picked_chat[0] is None:
+                wanted = self._choices.wanted("llm", self.settings.llm)
+                self._picked_chat = choice.pick_chat(self.settings, wanted)
+            return self._picked_chat
+
+    def _chat(self) -> ChatModel | None:
+        return self._pick_chat()[0]
+
+    def _close_chat(self) -> None:
+        if self._picked_chat is not None and self._picked_chat[0] is not None:
+            self._picked_chat[0].close()
+        self._picked_chat = None
+
+    def _forget_picks(self) -> None:
+        with self._picking:
+            self._close_chat()
+            for embedder in self._embedders.values():
+                embedder.close()
+            self._embedders.clear()
+            self._picked_embedder = None
+
+    def _keep(self, library: Library, conversation: int | None, trace: Trace) -> None:
+        self._last[library.name] = trace
+        if conversation is not None:
+            library.catalog.add_exchange(conversation, trace)
+
+
+class _Choices:
+    """What a person chose on the page or with ``models use``: a small JSON file under ``FOOTNOTE_HOME``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def get(self, name: str) -> str | None:
+        """A choice; None when none was made, or the file is unreadable: a choice can be made again."""
+        try:
+            value = json.loads(self._path.read_text(encoding="utf-8")).get(name)
+        except (OSError, ValueError, AttributeError):
+            return None
+        return value if isinstance(value, str) else None
+
+    def wanted(self, name: str, setting: str) -> str:
+        """The explicit setting, else what was chosen, else ``auto``."""
+        return setting if setting != "auto" else self.get(name) or "auto"
+
+    def set(self, name: str, value: str) -> None:
+        """Remembers a choice."""
+        try:
+            known = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            known = {}
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(json.dumps({**known, name: value}, indent=1), encoding="utf-8")
+        fresh.replace(self._path)
+
+
+def _kind(model_id: str) -> str:
+    """What a model is for that no list knows: only chat models are named with their server in front."""
+    return (
+        "chat"
+        if model_id in ("auto", "none", "embedded") or model_id.startswith(("ollama:", "openai:"))
+        else "embedding"
+    )
+
+
+def _turns(exchanges: Sequence[Exchange]) -> tuple[Turn, ...]:
+    """The conversation so far; answers without their citation marks, which count passages of their own question."""
+    turns: list[Turn] = []
+    for exchange in exchanges:
+        answer = exchange.trace.answer
+        if answer.outcome in ("answered", "not_in_notes"):
+            turns += [Turn("user", exchange.question), Turn("assistant", without_marks(answer.text))]
+    return tuple(turns)

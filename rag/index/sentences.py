@@ -1,0 +1,42 @@
+"""Where sentences end, in scripts with and without spaces between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rag.types import Span
+
+PARAGRAPH = re.compile(r"\n[ \t]*\n+")
+SENTENCE = re.compile(r"(?<=[.!?؟])[\"'”’)\]]*\s+|(?<=[。！？])[」』）]*|\n+")
+WORD = re.compile(r"\s+")
+
+# A point after these does not end a sentence.
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|ca|no|nr|fig|sec|dr|mr|mrs|ms|prof|st|abs|bzw|z\.b|d\.h|p|pp|vol)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+
+
+def parts(text: str, span: Span, separator: re.Pattern[str]) -> Iterator[Span]:
+    """The parts of ``span`` between matches of ``separator``, stripped of white space; empty ones are left out."""
+    start = span.start
+    for match in separator.finditer(text, span.start, span.end):
+        if separator is SENTENCE and _ABBREVIATION.search(
+            text[max(start, match.start() - 12) : match.start()].rstrip()
+        ):
+            continue
+        yield from _stripped(text, start, match.end())
+        start = match.end()
+    yield from _stripped(text, start, span.end)
+
+
+def sentences(text: str) -> list[Span]:
+    """The sentences of a text; a line break ends one too, so that list items and headings stand alone."""
+    return list(parts(text, Span(0, len(text)), SENTENCE))
+
+
+def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
+    inner = text[start:end]
+    if inner.strip():
+        yield Span(end - len(inner.lstrip()), start + len(inner.rstrip()))

@@ -1,0 +1,1 @@
+"""Can it be trusted? What this machine runs and how the stores are."""

@@ -1,0 +1,1 @@
+"""Question → ranked chunks, with every stage recorded: dense, lexical, fusion, and the verdict on the evidence."""

@@ -15,7 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from rag.types import Page, SourceDocument, Span
 
 _PAGE_BREAK = "\n\n"
 _HYPHEN_AT_LINE_END = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[a-zß-öø-ÿ])")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _DAMAGE = ("syntax error", "zlib error", "read error", "broken file")
 _USELESS_TITLE = re.compile(
     r"untitled|\(?anonymous\)?|(microsoft )?(word|powerpoint|excel) - .*"
@@ -95,10 +96,11 @@ def page_image(path: Path, page: int, passages: Sequence[str], zoom: float) -> b
         if not 1 <= page <= document.page_count:
             raise SourceError(f"{path.name} has no page {page}.", "Sync the folder again.")
         drawn = document[page - 1]
-        for line in _marked_lines(drawn, passages):
-            annotation = drawn.add_highlight_annot(line)
-            annotation.set_colors(stroke=_HIGHLIGHT)
-            annotation.update()
+        for place in _marked_lines(drawn, passages):
+            annotation = drawn.add_rect_annot(place)
+            annotation.set_border(width=0)
+            annotation.set_colors(stroke=_HIGHLIGHT, fill=_HIGHLIGHT)
+            annotation.update(blend_mode="Multiply")  # ink stays as dark as it was
         zoom = min(zoom, (_MAX_PIXELS / (drawn.rect.width * drawn.rect.height)) ** 0.5)
         picture: bytes = drawn.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), alpha=False).tobytes("png")
         return picture
@@ -166,26 +168,28 @@ def _block_text(block: Any) -> str:
         if not text:
             continue
         if above is not None:
-            parts.append("  " if _stands_beside(above, line) else "\n")
+            parts.append(_between(above, line))
         parts.append(text)
         above = line
     return "".join(parts)
 
 
-def _stands_beside(left: Any, line: Any) -> bool:
-    """Whether a line continues the row of the line before it, as the cells of a table do."""
-    if left["dir"] != (1.0, 0.0) or line["dir"] != (1.0, 0.0):
-        return False
-    _, top, end, bottom = left["bbox"]
-    start, other_top, _, other_bottom = line["bbox"]
-    shared = min(bottom, other_bottom) - max(top, other_top)
-    return bool(start >= end - 1 and shared > 0.5 * min(bottom - top, other_bottom - other_top))
+def _between(before: Any, line: Any) -> str:
+    """What parts a line from the one before: spaces in a row of cells, nothing in a column of vertical writing."""
+    left, top, right, bottom = before["bbox"]
+    next_left, next_top, next_right, next_bottom = line["bbox"]
+    if before["wmode"] == line["wmode"] == 1:
+        # MuPDF makes a line of every character of vertical writing.
+        shared = min(right, next_right) - max(left, next_left)
+        return "" if shared > 0.5 * (right - left) and 0 <= next_top - top < 2 * (bottom - top) else "\n"
+    shared = min(bottom, next_bottom) - max(top, next_top)
+    in_row = next_left >= right - 1 and shared > 0.5 * min(bottom - top, next_bottom - next_top)
+    return "  " if in_row and before["dir"] == line["dir"] == (1.0, 0.0) else "\n"
 
 
 def _clean(text: str) -> str:
-    text = _HYPHEN_AT_LINE_END.sub("", text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
-    text = re.sub(r"\n{3,}", "\n\n", text.replace("\N{SOFT HYPHEN}", ""))
-    return re.sub(r"[ \t]+(?=\n)", "", text).strip()
+    text = _HYPHEN_AT_LINE_END.sub("", _CONTROLS.sub("", text)).replace("\N{SOFT HYPHEN}", "")
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
 def _pages(texts: Sequence[str], problems: Sequence[str]) -> tuple[Page, ...]:
@@ -232,8 +236,11 @@ def _largest_text(page: Any) -> str:
 
 
 def _outline(document: Any, text: str, pages: Sequence[Page]) -> Iterator[Heading]:
-    """The outline's entries where their words stand on the page they lead to, else at the start of that page."""
-    position = 0
+    """The outline's entries where their words stand on the page they lead to.
+
+    One whose words are not there starts with its page, unless an entry before it has that page already.
+    """
+    start, searched = -1, 0
     for level, title, page, *_ in document.get_toc():
         words = title.replace("\0", "").split()
         if not words or not 1 <= page <= len(pages):
@@ -241,10 +248,14 @@ def _outline(document: Any, text: str, pages: Sequence[Page]) -> Iterator[Headin
         span = pages[page - 1].span
         pattern = r"^(?:[\dA-Z][\dA-Z.]*\s+)??" + r"\s+".join(map(re.escape, words))
         heading = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
-        match = heading.search(text, max(position, span.start), span.end)
-        position = match.start() if match else max(position, span.start)
-        yield Heading(position, level, " ".join(words))
-        position = match.end() if match else position
+        match = heading.search(text, max(searched, span.start), span.end)
+        if match:
+            start, searched = match.span()
+        elif span.start > start:
+            start = span.start
+        else:
+            continue
+        yield Heading(start, level, " ".join(words))
 
 
 def _marked_lines(page: Any, passages: Sequence[str]) -> list[Any]:
@@ -254,7 +265,9 @@ def _marked_lines(page: Any, passages: Sequence[str]) -> list[Any]:
     letters: list[str] = []
     places: list[tuple[int, Any]] = []
     lines = [line for block in _blocks(page, characters=True) for line in block["lines"]]
-    for number, line in enumerate(lines):
+    number = 0
+    for above, line in pairwise([None, *lines]):
+        number += above is None or _between(above, line) != ""
         for character in (character for span in line["spans"] for character in span["chars"]):
             for letter in _letters(character["c"]):
                 letters.append(letter)

@@ -30,10 +30,12 @@ class Scan:
     """A folder's content.
 
     Attributes:
+        root: The folder, absolute.
         files: What has a reader, in natural order of the path ("2.md" before "10.md").
         skipped: Path and reason of everything else, in the same order; one line for a whole folder.
     """
 
+    root: Path
     files: tuple[SourceFile, ...]
     skipped: tuple[tuple[str, str], ...]
 
@@ -60,7 +62,7 @@ def scan(root: Path) -> Scan:
             skipped.append(found)
     files.sort(key=lambda file: _natural(file.path))
     skipped.sort(key=lambda line: _natural(line[0]))
-    return Scan(tuple(files), tuple(skipped))
+    return Scan(root, tuple(files), tuple(skipped))
 
 
 def sha256(path: Path) -> str:

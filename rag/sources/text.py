@@ -21,6 +21,7 @@ _BYTE_ORDER_MARKS = (
 )
 _GUESSING_SAMPLE = 100_000  # bytes; more makes the guess slower, not better
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
 _NUMBERED = re.compile(
     r"(?P<number>(?:Annex|Appendix) [A-Z](?=[.: ]|$)|[A-Z](?:\.\d{1,3})+|\d{1,3}(?:\.\d{1,3})*)[.:]?"
     r"(?:[ \t]{1,4}(?P<title>\S.*))?",
@@ -74,7 +75,7 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
     text, problem = _decode(data)
     problems = [problem] if problem else []
     if nuls := text.count("\0"):
-        problems.append(f"{nuls} NUL characters were replaced")
+        problems.append(f"NUL characters, replaced: {nuls}")
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     return re.sub(r"\r\n?|\f", "\n", text), tuple(problems)
 
@@ -118,17 +119,21 @@ def _decode(data: bytes) -> tuple[str, str]:
         if not broken or letters > 4 * broken:
             return text, _replaced(text, "UTF-8") if broken else ""
     guess = "iso2022_jp" if shifted else _guess(data)
-    if guess:
+    if guess in ("", "ascii", "utf_8"):
+        problem = _replaced(text, "UTF-8")
+    else:
+        text = data.decode(guess, "replace")
         name = guess.replace("_", "-").upper()
-        return data.decode(guess, "replace"), f"the file is not UTF-8; it was read as {name}, which is a guess"
-    if wide or broken > len(text) / 3:
+        problem = f"the file is not UTF-8; it was read as {name}, which is a guess"
+    noise = len(_CONTROLS.findall(text))
+    if noise > len(text) / 20 or text.count("\N{REPLACEMENT CHARACTER}") > len(text) / 3:
         raise SourceError("The file is not text, or its encoding cannot be told.", "Save it as UTF-8 if it is text.")
-    return text, _replaced(text, "UTF-8")
+    return text, problem
 
 
 def _replaced(text: str, encoding: str) -> str:
     broken = text.count("\N{REPLACEMENT CHARACTER}")
-    return f"{broken} characters are not valid {encoding} and were replaced" if broken else ""
+    return f"characters that are not valid {encoding}, replaced: {broken}" if broken else ""
 
 
 def _guess(data: bytes) -> str:
@@ -172,10 +177,8 @@ def _level(line: str) -> int:
         return 0
     if numbered := _NUMBERED.fullmatch(line):
         number, title = numbered["number"], numbered["title"] or ""
-        if title and not title[0].isupper() and title[0].isascii():
-            return 0
-        if not title and number.isdecimal():
-            return 0
-        return number.count(".") + 1
+        # "3 eggs" and "2024" are none; "15.3.1 200 OK" and a bare "4.2" are.
+        plain = number.isdecimal() and (not title or title[0].isdecimal())
+        return 0 if plain or (title[:1].isascii() and title[:1].islower()) else number.count(".") + 1
     letters = [character for character in line if character.isalpha()]
     return 1 if len(letters) >= 4 and all(letter.isupper() for letter in letters) else 0

@@ -26,6 +26,7 @@ from rag.types import Page, SourceDocument, Span
 _PAGE_BREAK = "\n\n"
 _HYPHEN_AT_LINE_END = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[a-zß-öø-ÿ])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_SPACES = re.compile(r"[^\S\n]")  # of any width: which one it is belongs to the typesetting
 _DAMAGE = ("syntax error", "zlib error", "read error", "broken file")
 _USELESS_TITLE = re.compile(
     r"untitled|\(?anonymous\)?|(microsoft )?(word|powerpoint|excel) - .*"
@@ -189,7 +190,7 @@ def _between(before: Any, line: Any) -> str:
 
 def _clean(text: str) -> str:
     text = _HYPHEN_AT_LINE_END.sub("", _CONTROLS.sub("", text)).replace("\N{SOFT HYPHEN}", "")
-    return re.sub(r"\n{3,}", "\n\n", text).strip()
+    return re.sub(r"\n{3,}", "\n\n", _SPACES.sub(" ", text)).strip()
 
 
 def _pages(texts: Sequence[str], problems: Sequence[str]) -> tuple[Page, ...]:

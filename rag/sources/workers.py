@@ -60,7 +60,8 @@ class ReaderPool:
         At most twice as many files as there are workers are read ahead, so memory stays flat. The processes end with
         the iterator, also when it is closed early.
         """
-        crew = self._hire(self._workers)
+        with self._lock:
+            crew = self._hire(self._workers)
         ahead: deque[tuple[SourceFile, Future[SourceDocument]]] = deque()
         try:
             for file in files:
@@ -81,10 +82,13 @@ class ReaderPool:
             SourceError: As there, or the process hung or died.
         """
         with self._lock:
+            if self._painter is None:
+                self._painter = self._hire(1)
             painter = self._painter
-        if painter is None:
-            painter = self._painter = self._hire(1)
-        return painter.submit(page_image, path, page, tuple(passages), zoom).result()
+        try:
+            return painter.submit(page_image, path, page, tuple(passages), zoom).result()
+        except CancelledError as error:
+            raise SourceError("The page was not drawn, because Footnote is closing.") from error
 
     def close(self) -> None:
         """Ends all processes at once, whatever they are doing; calling it twice is harmless."""
@@ -102,8 +106,7 @@ class ReaderPool:
 
     def _hire(self, size: int) -> _Crew:
         crew = _Crew(size, self._timeout)
-        with self._lock:
-            self._crews.add(crew)
+        self._crews.add(crew)
         return crew
 
     def _dismiss(self, crew: _Crew) -> None:
@@ -134,9 +137,15 @@ class _Crew:
         """Has a function of a module run in one of the processes.
 
         The future raises what the function raised, if that is a :class:`SourceError`, else one that says how the
-        process ended; after :meth:`close` it is cancelled.
+        process ended; :meth:`close` cancels it.
+
+        Raises:
+            CancelledError: The crew is closed.
         """
-        return self._threads.submit(self._run, function, arguments)
+        try:
+            return self._threads.submit(self._run, function, arguments)
+        except RuntimeError as error:
+            raise CancelledError from error
 
     def close(self) -> None:
         with self._lock:
@@ -169,7 +178,10 @@ class _Crew:
                 if process.alive:
                     return process
                 self._processes.discard(process)
-            process = _Process()
+            try:
+                process = _Process()
+            except OSError as error:
+                raise SourceError(f"No process could be started to read the file: {error.strerror}.") from error
             self._processes.add(process)
             return process
 
@@ -223,7 +235,8 @@ class _Process:
 
     def _exchange(self, request: object, timeout: float) -> Any:
         requests, replies = self._child.stdin, self._child.stdout
-        assert requests is not None and replies is not None  # noqa: PT018  # both are PIPE
+        assert requests is not None  # both are pipes
+        assert replies is not None
         timer = threading.Timer(timeout, self._expire)
         timer.start()
         try:

@@ -9,9 +9,10 @@ from typing import Any
 
 import gradio as gr
 
+from rag.engine import SAMPLES
 from rag.errors import RagError
 from rag.types import Exchange, Span
-from rag.ui import render_chat, render_ingest, texts
+from rag.ui import render, render_chat, render_ingest, texts
 from rag.ui.background import Background
 from rag.ui.desk import Answering, Desk, script, told
 from rag.ui.sidebar import Sidebar, conversation_list, download_progress
@@ -87,6 +88,13 @@ def _live_item(answering: Answering) -> dict[str, Any]:
         body = render_chat.failed(error.message, error.hint, answering.question)
     elif text:
         body = render_chat.streaming(text, prompt.passages if prompt else ())
+    elif not answering.work.running:
+        ended = (
+            (texts.OUTCOME_STOPPED, "")
+            if answering.work.stopping
+            else (texts.OUTCOME_FAILED, texts.OUTCOME_FAILED_HINT)
+        )
+        body = render_chat.failed(*ended, answering.question)
     else:
         body = render_chat.waiting(retrieval, prompt)
     finished = answering.trace.answer if answering.trace else None
@@ -118,9 +126,21 @@ def thread_value(desk: Desk, library: str, conversation: int | None) -> dict[str
         info = desk.info(library)
         job = desk.engine.job(library)
         running = render_ingest.job(job) if job.state in ("running", "stopping") else ""
-        blank = render_chat.empty(info, desk.examples(library), sample=desk.is_sample(library), job=running)
+        blank = render_chat.empty(info, desk.examples(library), sample=library == SAMPLES, job=running)
         items = [{"key": "empty", "live": False, "question": "", "answer": blank, "sources": ""}]
     return {"library": library, "items": items}
+
+
+def problem_value(library: str, problem: str) -> dict[str, Any]:
+    """The thread of a library that cannot be opened."""
+    item = {
+        "key": "empty",
+        "live": False,
+        "question": "",
+        "answer": render.notice(problem, kind="error"),
+        "sources": "",
+    }
+    return {"library": library, "items": [item]}
 
 
 def offer_value(desk: Desk) -> str:

@@ -7,8 +7,8 @@ element.addEventListener("click", async (event) => {
   const row = button.closest("li[data-id]");
   const id = row ? Number(row.dataset.id) : null;
   const what = button.dataset.do;
-  if (what === "new") trigger("fresh", {});
-  if (what === "open") trigger("open", { id });
+  if (what === "new") { trigger("fresh", {}); closeOnPhone(); }
+  if (what === "open") { trigger("open", { id }); closeOnPhone(); }
   if (what === "rename") {
     const field = row.querySelector(".fn-rename");
     field.hidden = false;
@@ -40,3 +40,9 @@ element.addEventListener("keydown", (event) => {
     trigger("rename", { id: Number(field.closest("li").dataset.id), title: field.value.trim() });
   }
 });
+
+// On a phone the side bar covers the page: it starts closed, and closes once something was chosen.
+function closeOnPhone() {
+  if (window.matchMedia("(max-width: 768px)").matches) document.querySelector("#side.open .toggle-button")?.click();
+}
+closeOnPhone();

@@ -7,10 +7,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 import gradio as gr
 
+from rag.engine import SAMPLES, Engine
 from rag.errors import RagError
 from rag.types import (
     AnswerDone,
@@ -26,9 +27,6 @@ from rag.types import (
 )
 from rag.ui.background import Background
 from rag.ui.render import escape
-
-if TYPE_CHECKING:
-    from rag.engine import Engine
 
 EXAMPLES = 4
 """Questions offered to begin with."""
@@ -90,14 +88,12 @@ class Desk:
 
     Attributes:
         engine: The engine.
-        library: The library that was last looked at.
         conversations: By library, the conversation that was last open; None for a new one.
         answering: The answer being written, or the last one.
         download: The model being fetched, or the last one.
     """
 
     engine: Engine
-    library: str = ""
     conversations: dict[str, int | None] = field(default_factory=dict)
     answering: Answering | None = None
     download: Download | None = None
@@ -109,15 +105,6 @@ class Desk:
                 return info
         return LibraryInfo(library, (), 0, 0, "")
 
-    def first_library(self) -> str:
-        """The library to show when a page loads: the last one looked at, else one with notes, else the first."""
-        libraries = self.engine.libraries()
-        names = [info.name for info in libraries]
-        if self.library in names:
-            return self.library
-        filled = [info.name for info in libraries if info.chunks]
-        return (filled or names or [""])[0]
-
     def first_conversation(self, library: str) -> int | None:
         """The conversation to show: the last one open, else the newest; None begins a new one."""
         listed = self.engine.conversations(library)
@@ -127,17 +114,10 @@ class Desk:
                 return last
         return listed[0].id if listed else None
 
-    def is_sample(self, library: str) -> bool:
-        """Whether it is the library of the sample notes."""
-        info = self.info(library)
-        return str(self.engine.sample_folder()) in info.roots or (
-            not info.roots and bool(names := self.engine.libraries()) and names[0].name == library
-        )
-
     def examples(self, library: str) -> Sequence[str]:
         """Questions to begin with; only the sample notes have some."""
         path = self.engine.sample_folder().parent / "sample_questions.jsonl"
-        if not self.is_sample(library) or not path.is_file():
+        if library != SAMPLES or not path.is_file():
             return ()
         lines = path.read_text(encoding="utf-8").splitlines()
         return [json.loads(line)["question"] for line in lines if line.strip()][:EXAMPLES]
@@ -166,6 +146,6 @@ def told(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
             return function(*arguments, **named)
         except RagError as error:
             warn(error)
-            return gr.skip()  # type: ignore[return-value]  # gradio's word for "change nothing"
+            return cast(Result, gr.skip())  # gradio's word for "change nothing"
 
     return guarded

@@ -1,8 +1,7 @@
-"""Where dropped files are kept: copies of ours, below Footnote's home, one folder a library."""
+"""Dropped files: from the browser's upload into the library's own folder, and out of it again."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 from pathlib import Path, PurePosixPath
@@ -10,16 +9,7 @@ from pathlib import Path, PurePosixPath
 from rag.errors import SourceError
 from rag.ui import texts
 
-_PLAIN = re.compile(r"[^\w\- ]")
 _FORBIDDEN = re.compile(r'[\x00-\x1f\\:*?"<>|]')
-
-
-def folder_of(home: Path, library: str) -> Path:
-    """The folder for a library's dropped files; names that would clash as folders are told apart by a hash."""
-    plain = _PLAIN.sub("_", library).strip()
-    if plain != library:
-        plain = f"{plain}-{hashlib.sha256(library.encode()).hexdigest()[:8]}"
-    return home / "dropped" / plain
 
 
 def keep(upload: Path, uploads: Path, name: str, folder: Path) -> Path:
@@ -67,9 +57,3 @@ def forget(folder: Path, file: Path) -> None:
     while parent.is_relative_to(folder) and not any(parent.iterdir()):
         parent.rmdir()
         parent = parent.parent
-
-
-def forget_all(folder: Path) -> None:
-    """Deletes all dropped copies of a library."""
-    if folder.is_dir():
-        shutil.rmtree(folder)

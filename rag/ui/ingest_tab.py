@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 from gradio.utils import get_upload_folder
 
+from rag.engine import SAMPLES
 from rag.errors import RagError, SourceError
 from rag.types import JobStatus
 from rag.ui import dropped, render_ingest, texts
@@ -48,6 +49,7 @@ class IngestTab:
     files: gr.HTML
     name: gr.Textbox
     create: gr.Button
+    rebuild: gr.Button
     delete: gr.Button
     sure: gr.Group
     sure_text: gr.HTML
@@ -59,7 +61,7 @@ def ingest_tab(desk: Desk) -> IngestTab:
     """Builds the tab."""
 
     def keep_dropped(asked: dict[str, str]) -> dict[str, str]:
-        folder = dropped.folder_of(desk.engine.settings.home, asked["library"])
+        folder = desk.engine.dropped_folder(asked["library"])
         try:
             dropped.keep(Path(asked["path"]), Path(get_upload_folder()), asked["name"], folder)
         except RagError as error:
@@ -71,7 +73,7 @@ def ingest_tab(desk: Desk) -> IngestTab:
             folder = gr.Textbox(
                 label=texts.FOLDER_LABEL, placeholder=texts.FOLDER_PLACEHOLDER, max_lines=1, elem_id="folder"
             )
-            roots = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False)
+            roots = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="roots")
             with gr.Row(elem_classes="fn-buttons"):
                 preview = gr.Button(texts.PREVIEW, min_width=90, elem_id="preview")
                 index = gr.Button(texts.INDEX, variant="primary", min_width=90, elem_id="index")
@@ -105,14 +107,17 @@ def ingest_tab(desk: Desk) -> IngestTab:
                 label=texts.LIBRARY_NAME, placeholder=texts.LIBRARY_NAME_PLACEHOLDER, max_lines=1, min_width=200
             )
             create = gr.Button(texts.LIBRARY_CREATE, min_width=140)
-        delete = gr.Button(texts.DELETE, min_width=140)
+        with gr.Row(elem_classes="fn-buttons"):
+            rebuild = gr.Button(texts.LIBRARY_REBUILD, min_width=140)
+            delete = gr.Button(texts.DELETE, min_width=140)
+        gr.HTML(f'<p class="fn-quiet">{escape(texts.LIBRARY_REBUILD_INFO)}</p>', apply_default_css=False)
         with gr.Group(visible=False, elem_classes="fn-sure-box") as sure:
             sure_text = gr.HTML(apply_default_css=False)
             with gr.Row(elem_classes="fn-buttons"):
                 sure_no = gr.Button(texts.LIBRARY_DELETE_NO, min_width=120)
                 sure_yes = gr.Button(texts.LIBRARY_DELETE_YES, variant="stop", min_width=120)
     return IngestTab(
-        roots, folder, preview, index, stop, resume, drop, plan, job, needle, files, name, create, delete,
+        roots, folder, preview, index, stop, resume, drop, plan, job, needle, files, name, create, rebuild, delete,
         sure, sure_text, sure_yes, sure_no,
     )  # fmt: skip
 
@@ -146,12 +151,13 @@ def file_updates(desk: Desk, tab: IngestTab, library: str, needle: str) -> dict[
 def library_updates(desk: Desk, tab: IngestTab, library: str) -> dict[Any, Any]:
     """The whole tab for a library that was just opened."""
     info = desk.info(library)
-    sample = str(desk.engine.sample_folder()) if desk.is_sample(library) else ""
+    sample = str(desk.engine.sample_folder()) if library == SAMPLES else ""
     return {
         tab.folder: info.roots[0] if info.roots else sample,
         tab.plan: "",
         tab.needle: "",
         tab.drop: gr.update(library=library),
+        tab.rebuild: gr.update(interactive=bool(info.roots)),
         tab.delete: gr.update(value=texts.LIBRARY_DELETE.format(name=library)),
         tab.sure: gr.update(visible=False),
         **job_updates(desk, tab, library),
@@ -162,8 +168,8 @@ def library_updates(desk: Desk, tab: IngestTab, library: str) -> dict[Any, Any]:
 def outputs(tab: IngestTab) -> list[Any]:
     """The components that :func:`library_updates` changes."""
     return [
-        tab.folder, tab.plan, tab.needle, tab.drop, tab.delete, tab.sure, tab.job, tab.index, tab.preview, tab.stop,
-        tab.resume, tab.files, tab.roots,
+        tab.folder, tab.plan, tab.needle, tab.drop, tab.rebuild, tab.delete, tab.sure, tab.job, tab.index, tab.preview,
+        tab.stop, tab.resume, tab.files, tab.roots,
     ]  # fmt: skip
 
 
@@ -192,13 +198,18 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
         return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(desk, tab, in_library)}
 
     @told
+    def rebuild(in_library: str) -> dict[Any, Any]:
+        engine.start_rebuild(in_library)
+        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(desk, tab, in_library)}
+
+    @told
     def stop(in_library: str) -> dict[Any, Any]:
         engine.stop_sync(in_library)
         return job_updates(desk, tab, in_library)
 
     @told
     def take_dropped(in_library: str) -> tuple[str, str]:
-        folder = dropped.folder_of(engine.settings.home, in_library)
+        folder = engine.dropped_folder(in_library)
         return str(folder), render_ingest.plan(engine.plan(in_library, folder))
 
     def choose_root(event: gr.EventData) -> str:
@@ -213,7 +224,7 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
         record = next((file for file in engine.files(in_library) if file.id == event.id), None)
         if record is not None:
             engine.remove_file(in_library, record.id)
-            dropped.forget(dropped.folder_of(engine.settings.home, in_library), record.absolute)
+            dropped.forget(engine.dropped_folder(in_library), record.absolute)
             gr.Info(escape(texts.REMOVED_FILE.format(path=record.path)), title="")
         return file_updates(desk, tab, in_library, needle)
 
@@ -231,6 +242,7 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
     tab.folder.submit(preview, [library, tab.folder], tab.plan, **plans)
     tab.index.click(index, [library, tab.folder], [timer, tab.plan, *buttons], **quiet)
     tab.resume.click(resume, library, [timer, tab.plan, *buttons], **quiet)
+    tab.rebuild.click(rebuild, library, [timer, tab.plan, *buttons], **quiet)
     tab.stop.click(stop, library, buttons, **quiet)
     tab.drop.dropped(take_dropped, library, [tab.folder, tab.plan], **quiet)
     tab.roots.root(choose_root, None, tab.folder, **quiet)

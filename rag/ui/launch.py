@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 import threading
+import urllib.request
 from types import FrameType
 from typing import TYPE_CHECKING, Self
 
@@ -65,6 +66,14 @@ def _bound_port(settings: Settings) -> int:
         return int(probe.getsockname()[1])
 
 
+def _reach_loopback_directly() -> None:
+    """Keeps a proxy out of the way when Gradio calls its own server to see that it runs."""
+    if urllib.request.getproxies():
+        for variable in ("NO_PROXY", "no_proxy"):
+            known = os.environ.get(variable, "")
+            os.environ[variable] = ",".join(filter(None, [known, "127.0.0.1", "localhost", "::1"]))
+
+
 class PageServer:
     """A running page; closing it ends the server and deletes whatever was uploaded and not kept.
 
@@ -81,9 +90,7 @@ class PageServer:
         port = _bound_port(settings)
         self._uploads = tempfile.TemporaryDirectory(prefix="footnote-", ignore_cleanup_errors=True)
         os.environ["GRADIO_TEMP_DIR"] = self._uploads.name
-        for variable in ("NO_PROXY", "no_proxy"):  # a proxy would keep the page's server from reaching itself
-            known = os.environ.get(variable, "")
-            os.environ[variable] = ",".join(filter(None, [known, "127.0.0.1", "localhost", "::1"]))
+        _reach_loopback_directly()
 
         from rag.ui.page import build_page
         from rag.ui.theme import ICON, STYLE, theme

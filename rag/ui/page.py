@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
+from rag.engine import Engine
+from rag.types import LibraryInfo
 from rag.ui import diagnostics_tab as diagnostics_room
-from rag.ui import dropped, render, render_diagnostics, texts
 from rag.ui import ingest_tab as ingest_room
+from rag.ui import render, render_diagnostics, texts
 from rag.ui import sidebar as side_room
-from rag.ui.chat_tab import chat_tab, field_update, is_here, offer_value, thread_value, wire_chat
+from rag.ui.chat_tab import chat_tab, field_update, is_here, offer_value, problem_value, thread_value, wire_chat
 from rag.ui.desk import Desk, told
-
-if TYPE_CHECKING:
-    from rag.engine import Engine
 
 _QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 _CACHE_SECONDS = 3600
@@ -24,9 +23,10 @@ _CACHE_SECONDS = 3600
 def build_page(engine: Engine) -> gr.Blocks:
     """Builds the page for an engine; theme and style are given when it is launched."""
     desk = Desk(engine)
-    with gr.Blocks(
+    page: gr.Blocks = gr.Blocks(
         title=texts.TITLE, analytics_enabled=False, delete_cache=(_CACHE_SECONDS, _CACHE_SECONDS), fill_width=True
-    ) as page:
+    )
+    with page:
         library, conversation = gr.State(""), gr.State(None)
         timer = gr.Timer(1.0, active=False)
         bar = side_room.side_bar(desk)
@@ -39,14 +39,17 @@ def build_page(engine: Engine) -> gr.Blocks:
             with gr.Tab(texts.TAB_DIAGNOSTICS, id="diagnostics") as diagnostics_page:
                 diagnostics = diagnostics_room.diagnostics_tab()
 
-        side_room.wire_models(desk, bar, status, timer)
+        side_room.wire_models(desk, bar, library, status, timer)
         ingest_room.wire_ingest(desk, ingest, library, timer)
         diagnostics_room.wire_diagnostics(desk, diagnostics, library)
         answer_shown, follow = wire_chat(desk, chat, bar, library, conversation)
 
         def opened(name: str, number: int | None) -> dict[Any, Any]:
             """Everything on the page for that library and conversation."""
-            desk.library = name
+            info = desk.info(name)
+            if info.error:
+                return unreadable(info)
+            engine.use_library(name)
             desk.conversations[name] = number
             busy = ingest_room.is_running(engine.job(name)) or (
                 desk.download is not None and desk.download.work.running
@@ -63,23 +66,38 @@ def build_page(engine: Engine) -> gr.Blocks:
                 **ingest_room.library_updates(desk, ingest, name),
             }
 
+        def unreadable(info: LibraryInfo) -> dict[Any, Any]:
+            """What is left to show of a library that cannot be opened: why, and the way out."""
+            names = [known.name for known in engine.libraries()]
+            return {
+                library: info.name,
+                conversation: None,
+                chat.thread: problem_value(info.name, info.error),
+                bar.library: gr.update(choices=names, value=info.name),
+                bar.conversations: "",
+                ingest.delete: gr.update(value=texts.LIBRARY_DELETE.format(name=info.name)),
+                ingest.job: render.notice(info.error, kind="error"),
+                ingest.files: "",
+                diagnostics.report: "",
+            }
+
         whole = [
             library, conversation, chat.thread, chat.offer, chat.question, diagnostics.report, timer, bar.library,
             bar.conversations, *ingest_room.outputs(ingest),
         ]  # fmt: skip
         models = [status, bar.model, bar.embedder, bar.wanted, bar.pulling, bar.pull, bar.pull_stop]
 
-        def model_state() -> dict[Any, Any]:
+        def model_state(name: str) -> dict[Any, Any]:
             return {
-                status: render.status_line(engine.status()),
+                status: render.status_line(engine.status(name)),
                 **side_room.model_updates(desk, bar),
                 **side_room.pull_updates(desk, bar),
             }
 
         @told
         def load() -> dict[Any, Any]:
-            name = desk.first_library()
-            return {**opened(name, desk.first_conversation(name)), **model_state()}
+            name = engine.default_library()
+            return {**opened(name, desk.first_conversation(name)), **model_state(name)}
 
         @told
         def open_library(name: str) -> dict[Any, Any]:
@@ -132,7 +150,7 @@ def build_page(engine: Engine) -> gr.Blocks:
             if not busy:
                 updates |= ingest_room.file_updates(desk, ingest, name, needle)
             if not busy and not downloading:
-                updates |= {timer: gr.Timer(active=False), **model_state()}
+                updates |= {timer: gr.Timer(active=False), **model_state(name)}
             return updates
 
         @told
@@ -170,9 +188,8 @@ def build_page(engine: Engine) -> gr.Blocks:
         @told
         def delete_library(name: str) -> dict[Any, Any]:
             engine.delete_library(name)
-            dropped.forget_all(dropped.folder_of(engine.settings.home, name))
             gr.Info(render.escape(texts.LIBRARY_DELETED.format(name=name)), title="")
-            other = desk.first_library()
+            other = engine.default_library()
             return opened(other, desk.first_conversation(other))
 
         def followed(name: str, number: int | None) -> Iterator[Any]:

@@ -229,7 +229,7 @@ def answer(finished: Answer, asked: str, index: int) -> str:
     """
     parts = []
     if finished.outcome == "search_only":
-        parts.append(notice(texts.OUTCOME_SEARCH_ONLY, kind="quiet"))
+        parts.append(notice(finished.text, kind="quiet"))
     elif finished.outcome == "failed":
         parts.append(notice(texts.OUTCOME_FAILED, kind="error"))
     if finished.text and finished.outcome != "search_only":

@@ -165,7 +165,7 @@ def timings(seconds: Mapping[str, float]) -> str:
         f'<span class="fn-bar"><i style="width:{100 * value / longest:.1f}%"></i></span><b>{duration(value)}</b></li>'
         for name, value in shown
     )
-    return _section(escape(texts.SECTION_TIMES), f'<ul class="fn-times">{rows}</ul>', "times")
+    return _section(escape(texts.SECTION_TIMES), f'<ul class="fn-timings">{rows}</ul>', "times")
 
 
 def report(retrieval: Retrieval, trace: Trace | None) -> str:
@@ -189,7 +189,8 @@ def health(checks: Sequence[HealthCheck]) -> str:
     order = {"error": 0, "warning": 1, "off": 2, "ok": 3}
     rows = "".join(
         f'<li><span class="fn-state {check.state}">{escape(HEALTH[check.state])}</span>'
-        f"<div><b>{escape(check.name)}</b> {escape(check.detail)}{f'<p>{escape(check.action)}</p>' if check.action else ''}</div></li>"
+        f"<div><b>{escape(check.name)}</b> {escape(check.detail)}"
+        f"{f'<p>{escape(check.action)}</p>' if check.action else ''}</div></li>"
         for check in sorted(checks, key=lambda check: order[check.state])
     )
     return f'<ul class="fn-health">{rows}</ul>'

@@ -155,10 +155,11 @@ def files(listed: Sequence[FileRecord], needle: str = "") -> str:
     summary = f'<p class="fn-summary" role="status">{escape(_summary(listed))}</p>'
     if not matching:
         return f'{summary}<p class="fn-quiet">{escape(texts.FILES_NO_MATCH.format(needle=needle.strip()))}</p>'
-    rows = "".join(_file_row(file) for file in matching[:SHOWN_FILES])
     if len(matching) > SHOWN_FILES:
         shown = texts.FILES_SHOWN.format(shown=figure(SHOWN_FILES), total=figure(len(matching)))
         summary += f'<p class="fn-quiet">{escape(shown)}</p>'
+    reasons = any(file.reason for file in matching)
+    rows = "".join(_file_row(file, reasons) for file in matching[:SHOWN_FILES])
     columns = (
         ("", texts.COLUMN_FILE),
         ("", texts.COLUMN_STATE),
@@ -166,7 +167,7 @@ def files(listed: Sequence[FileRecord], needle: str = "") -> str:
         ("num", texts.COLUMN_CHUNKS),
         ("num", texts.COLUMN_SIZE),
         ("", texts.COLUMN_DATE),
-        ("", texts.COLUMN_REASON),
+        *((("", texts.COLUMN_REASON),) if reasons else ()),
         ("", texts.COLUMN_ACTIONS),
     )
     head = "".join(f'<th scope="col" class="{kind}">{escape(label)}</th>' for kind, label in columns)
@@ -176,14 +177,16 @@ def files(listed: Sequence[FileRecord], needle: str = "") -> str:
     )
 
 
-def _file_row(file: FileRecord) -> str:
+def _file_row(file: FileRecord, reasons: bool) -> str:
+    reason = f'<td class="fn-reason">{escape(file.reason)}</td>' if reasons else ""
     name = f'aria-label="{{}} {escape(file.path)}"'
+    when = " ".join(f"<span>{part}</span>" for part in date(file.indexed_at).split(" "))
     return (
         f'<tr data-id="{file.id}"><th scope="row" title="{escape(file.absolute)}">{escape(file.path)}</th>'
         f'<td><span class="fn-state {file.state.value}">{escape(STATES[file.state])}</span></td>'
         f'<td class="num">{figure(file.pages) if file.pages else "–"}</td><td class="num">{figure(file.chunks)}</td>'
-        f'<td class="num">{size(file.size)}</td><td class="fn-when">{date(file.indexed_at)}</td>'
-        f'<td class="fn-reason">{escape(file.reason)}</td><td class="fn-row-actions">'
+        f'<td class="num">{size(file.size)}</td><td class="fn-when">{when}</td>'
+        f'{reason}<td class="fn-row-actions">'
         f'<button type="button" data-do="reread" {name.format(escape(texts.REREAD))}>{escape(texts.REREAD)}</button>'
         f'<button type="button" data-do="remove" title="{escape(texts.REMOVE_TITLE)}" '
         f"{name.format(escape(texts.REMOVE))}>{escape(texts.REMOVE)}</button></td></tr>"

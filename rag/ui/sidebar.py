@@ -159,14 +159,14 @@ def start_download(desk: Desk, model: str) -> None:
     desk.download = Download(model, label, Background(desk.engine.pull_model(model)))
 
 
-def wire_models(desk: Desk, bar: Sidebar, status: gr.HTML, timer: gr.Timer) -> None:
+def wire_models(desk: Desk, bar: Sidebar, library: gr.State, status: gr.HTML, timer: gr.Timer) -> None:
     """Lets the person choose and fetch models."""
 
     @told
-    def use(model: str | None) -> dict[Any, Any]:
+    def use(model: str | None, in_library: str) -> dict[Any, Any]:
         if model:
             desk.engine.use_model(model)
-        return {status: render.status_line(desk.engine.status()), **model_updates(desk, bar)}
+        return {status: render.status_line(desk.engine.status(in_library)), **model_updates(desk, bar)}
 
     @told
     def pull(model: str | None) -> dict[Any, Any]:
@@ -179,7 +179,7 @@ def wire_models(desk: Desk, bar: Sidebar, status: gr.HTML, timer: gr.Timer) -> N
 
     shown = [status, bar.model, bar.embedder, bar.wanted]
     for choice in (bar.model, bar.embedder):
-        choice.input(use, choice, shown, show_progress="hidden", api_visibility="private")
+        choice.input(use, [choice, library], shown, show_progress="hidden", api_visibility="private")
     bar.pull.click(
         pull,
         bar.wanted,

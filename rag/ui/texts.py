@@ -77,7 +77,7 @@ COPY = "Copy"
 COPIED = "Copied"
 OUTCOME_STOPPED = "Stopped: this answer is not complete."
 OUTCOME_FAILED = "The answer failed."
-OUTCOME_SEARCH_ONLY = "No chat model: Footnote only searches. These passages fit your question best."
+OUTCOME_FAILED_HINT = "Ask again; if it fails again, see Diagnostics, Health checks."
 SOURCES = "Sources"
 SOURCES_FOUND = "Passages being read"
 SOURCES_NEAREST = "Nearest passages"
@@ -195,6 +195,8 @@ LIBRARY_NAME = "Name of a new library"
 LIBRARY_NAME_PLACEHOLDER = "Thesis"
 LIBRARY_CREATE = "Create library"
 LIBRARY_CREATED = "Library “{name}” is ready. Add a folder to it."
+LIBRARY_REBUILD = "Rebuild"
+LIBRARY_REBUILD_INFO = "Rebuild empties the index and reads the folders again, with the embedder that is chosen now."
 LIBRARY_DELETE = "Delete “{name}”…"
 LIBRARY_DELETE_ASK = (
     "Delete the library “{name}” with its index, its conversations and the copies of dropped files? "
@@ -264,13 +266,10 @@ PLAIN_WORDS = {
     "rank": "Place in that search's list, 1 being the best.",
     "condense": "Rewriting a follow-up question so that it can be searched on its own.",
     "embed": "Turning the query into a vector.",
-    "first_token": "Waiting for the model's first word.",
+    "search": "The whole search.",
+    "first token": "Waiting for the model's first word.",
     "generation": "Writing the answer.",
-    "generate": "Writing the answer.",
-    "answer": "Writing the answer.",
     "citations": "Checking the answer's citations against the passages.",
-    "prompt": "Choosing passages and putting the prompt together.",
-    "retrieval": "The whole search.",
     "model": "The language model that writes the answer.",
 }
 """What a technical word means, for its tooltip."""

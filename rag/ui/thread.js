@@ -44,7 +44,7 @@ function show() {
     put(section.children[1], item.answer);
     put(section.children[2], item.sources);
   }
-  if (arrived) arrived.scrollIntoView({ block: "start", behavior: "smooth" });
+  if (arrived && arrived.previousElementSibling) arrived.scrollIntoView({ block: "start", behavior: "smooth" });
 }
 
 async function drawPage(card) {

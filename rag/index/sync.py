@@ -290,10 +290,10 @@ class _Run:
             yield self._store(self._waiting.popleft())
 
     def _store(self, done: _Waiting) -> SyncEvent:
-        catalog = self.library.catalog
+        catalog, vectors = self.library.catalog, self.library.vectors
         ids = catalog.next_chunk_ids(done.file, len(done.pieces))
         texts = [done.document.text[piece.span.start : piece.span.end] for piece in done.pieces]
-        self.library.vectors.add(ids, done.vectors, texts, int(ids[0].split(".")[0]))
+        vectors.add(ids, done.vectors, texts, int(ids[0].split(".")[0]))
         state = FileState.PARTLY if done.document.problems else FileState.INDEXED
         reason = "; ".join(done.document.problems)
         catalog.put_file(

@@ -1,0 +1,68 @@
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.answering.prompts import REFUSAL
+from rag.answering.stream import is_refusal, until_refusal, without_thinking
+
+
+def _in_pieces(text: str, size: int) -> Iterator[str]:
+    return (text[at : at + size] for at in range(0, len(text), size))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
+@pytest.mark.parametrize(
+    ("streamed", "shown"),
+    [
+        ("<think>hm, hm</think>The answer.", "The answer."),
+        ("Before <think>x</think>after", "Before after"),
+        ("<think>never closed, for ever", ""),
+        ("stray</think>The answer.", "strayThe answer."),
+        ("1 < 2 and a <b> tag", "1 < 2 and a <b> tag"),
+        ("ends with <thi", "ends with <thi"),
+        ("<think>a</think><think>b</think>c", "c"),
+        ("", ""),
+    ],
+)
+def test_thinking_is_dropped(streamed: str, shown: str, size: int) -> None:
+    assert "".join(without_thinking(_in_pieces(streamed, size))) == shown
+
+
+@given(st.text(alphabet="ab </>think", max_size=60), st.integers(min_value=1, max_value=7))
+def test_text_without_tags_is_never_changed(text: str, size: int) -> None:
+    if "<think>" not in text and "</think>" not in text:
+        assert "".join(without_thinking(_in_pieces(text, size))) == text
+
+
+@pytest.mark.parametrize("size", [1, 4, 100])
+@pytest.mark.parametrize("refusal", [REFUSAL, REFUSAL + ".", f'"{REFUSAL}"', "Not in the notes."])
+def test_a_refusal_is_held_back(refusal: str, size: int) -> None:
+    assert "".join(until_refusal(_in_pieces(refusal, size))) == ""
+
+
+@pytest.mark.parametrize("size", [1, 4, 100])
+@pytest.mark.parametrize("text", ["Not in the north, but in the south.", "No.", "The pump.", "NOT"])
+def test_an_answer_that_begins_alike_is_passed_on_whole(text: str, size: int) -> None:
+    assert "".join(until_refusal(_in_pieces(text, size))) == text
+
+
+def test_text_is_passed_on_as_soon_as_it_cannot_be_a_refusal() -> None:
+    stream = until_refusal(iter(["The ", "pump ", "runs."]))
+    assert next(stream) == "The "
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", REFUSAL, "The notes do not mention that.", "Die Notizen enthalten das nicht.", "ノートには書かれていません。"],
+)
+def test_refusals_in_the_models_own_words(text: str) -> None:
+    assert is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["The valve does not open below 16 bar. [1]", "No, it is closed.", "会議はありません。"]
+)
+def test_answers_that_say_no_are_no_refusals(text: str) -> None:
+    assert not is_refusal(text)

@@ -1,0 +1,185 @@
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import make_chunk, make_document, make_file
+
+from rag.errors import LibraryCorrupt
+from rag.index.catalog import Catalog
+from rag.index.chunking import Piece
+from rag.types import (
+    Answer,
+    Evidence,
+    FileState,
+    Hit,
+    Retrieval,
+    Span,
+    Stage,
+    Trace,
+    Verdict,
+)
+
+IDENTITY_JSON = dict(
+    provider="bundled", model="m", revision="1", dimension=3, normalized=True, query_prefix="q: ", passage_prefix="",
+    max_tokens=512,
+)  # fmt: skip
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    opened = Catalog(tmp_path / "catalog.sqlite")
+    yield opened
+    opened.close()
+
+
+def _put(catalog: Catalog, path: str, *texts: str) -> list[str]:
+    """Stores a file of one chunk a text, without vectors."""
+    whole = "\n".join(texts)
+    pieces = []
+    at = 0
+    for text in texts:
+        pieces.append(Piece(Span(at, at + len(text)), ("H",), None, None, 1))
+        at += len(text) + 1
+    file = make_file(path)
+    ids = catalog.next_chunk_ids(file, len(pieces))
+    catalog.put_file(
+        file, make_document(whole), pieces, ids, sha256="s", state=FileState.INDEXED, reason="", recipe="r"
+    )
+    return ids
+
+
+def _trace(question: str) -> Trace:
+    from rag.types import EmbedderIdentity
+
+    hit = Hit(make_chunk("The text."), 0.5, 1)
+    retrieval = Retrieval(
+        "L", question, (question,), "", (hit,), (Stage("dense", "cosine", (hit,), 0.1),), Evidence(Verdict.SOME, "why"),
+        {"embed": 0.1},
+    )  # fmt: skip
+    return Trace(
+        "t", 1.0, retrieval, None, None, EmbedderIdentity(**IDENTITY_JSON), Answer("A.", "answered"), {"x": 1.0}
+    )
+
+
+def test_a_stored_file_is_found_again_with_its_chunks(catalog: Catalog) -> None:
+    ids = _put(catalog, "a.md", "first text", "second text")
+    (record,) = catalog.files()
+    assert (record.path, record.chunks, record.state) == ("a.md", 2, FileState.INDEXED)
+    chunks = catalog.chunks_of(record.id)
+    assert [chunk.id for chunk in chunks] == ids
+    assert [chunk.text for chunk in chunks] == ["first text", "second text"]
+    assert chunks[1].span == Span(11, 22)
+    assert catalog.leftover_vectors() == []
+
+
+def test_a_changed_file_leaves_nothing_behind_but_journal_lines(catalog: Catalog) -> None:
+    old = _put(catalog, "a.md", "old zebra text")
+    new = _put(catalog, "a.md", "new giraffe text")
+    assert set(old).isdisjoint(new)
+    assert catalog.chunk_ids() == set(new)
+    assert catalog.search_terms(["zebra"], 10) == []
+    assert [chunk.id for chunk, _ in catalog.search_terms(["giraffe"], 10)] == new
+    assert catalog.leftover_vectors() == old
+    catalog.clear_journal(old)
+    assert catalog.leftover_vectors() == []
+
+
+def test_ids_given_out_but_never_stored_are_left_over(catalog: Catalog) -> None:
+    ids = catalog.next_chunk_ids(make_file("never.md"), 2)
+    assert catalog.leftover_vectors() == ids
+
+
+def test_a_removed_file_is_gone_from_every_table(catalog: Catalog) -> None:
+    ids = _put(catalog, "a.md", "zebra")
+    catalog.remove_file(catalog.files()[0].id)
+    assert (catalog.files(), catalog.chunk_ids(), catalog.search_terms(["zebra"], 5)) == ((), set(), [])
+    assert catalog.leftover_vectors() == ids
+    assert catalog.document_frequencies(["zebra"]) == {"zebra": 0}
+
+
+def test_file_ids_are_never_used_twice(catalog: Catalog) -> None:
+    first = _put(catalog, "a.md", "x")
+    catalog.remove_file(catalog.files()[0].id)
+    assert set(_put(catalog, "b.md", "y")).isdisjoint(first)
+
+
+def test_bm25_ranks_the_rarer_word_higher_and_finds_clauses_and_cjk(catalog: Catalog) -> None:
+    _put(
+        catalog, "a.md", "the pump and the valve", "the pump alone", "clause 8.3.2 of the pump", "東京は日本の首都です"
+    )
+    best = catalog.search_terms(["pump", "valve"], 10)
+    assert best[0][0].text == "the pump and the valve"
+    assert all(one[1] >= two[1] for one, two in zip(best, best[1:], strict=False))
+    assert best[-1][1] > 0
+    assert [chunk.text for chunk, _ in catalog.search_terms(["8.3.2"], 10)] == ["clause 8.3.2 of the pump"]
+    assert [chunk.text for chunk, _ in catalog.search_terms(["首都"], 10)] == ["東京は日本の首都です"]
+
+
+def test_query_terms_cannot_inject_search_syntax(catalog: Catalog) -> None:
+    _put(catalog, "a.md", "harmless")
+    for term in ('"', 'x" OR "harmless', "NEAR(", "terms:", "*", "-"):
+        catalog.search_terms([term], 5)
+    assert catalog.search_terms(['" OR harmless OR "'], 5) == []
+
+
+def test_headings_and_title_are_searched_with_the_text(catalog: Catalog) -> None:
+    _put(catalog, "a.md", "some text")
+    assert len(catalog.search_terms(["note"], 5)) == 1
+
+
+def test_job_that_never_ended_is_interrupted(catalog: Catalog) -> None:
+    assert catalog.job().state == "idle"
+    catalog.start_job("/notes")
+    assert (catalog.job().state, catalog.job().root) == ("interrupted", "/notes")
+    catalog.end_job("failed", error="E", hint="H")
+    assert (catalog.job().state, catalog.job().error, catalog.job().hint) == ("failed", "E", "H")
+
+
+def test_conversations(catalog: Catalog) -> None:
+    one, two = catalog.new_conversation(), catalog.new_conversation()
+    trace = _trace("When?")
+    catalog.add_exchange(one, trace)
+    assert [info.id for info in catalog.conversations()] == [one, two]
+    assert [info.title for info in catalog.conversations()] == ["When?", ""]
+    (exchange,) = catalog.exchanges(one)
+    assert exchange.trace == trace
+    assert catalog.last_exchange() == exchange
+    catalog.rename_conversation(one, "Better")
+    catalog.add_exchange(one, _trace("And then?"))
+    assert catalog.conversations()[0].title == "Better"
+    catalog.delete_conversation(one)
+    assert [info.id for info in catalog.conversations()] == [two]
+    assert catalog.last_exchange() is None
+
+
+def test_a_file_that_is_no_catalog_is_corrupt(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    path.write_bytes(b"this is no database, but long enough to be looked at as one" * 100)
+    with pytest.raises(LibraryCorrupt, match=r"catalog\.sqlite.*not a database"):
+        Catalog(path)
+
+
+def test_a_damaged_page_is_corrupt_when_it_is_met(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    catalog = Catalog(path)
+    for n in range(50):
+        _put(catalog, f"{n}.md", "some words " * 200)
+    catalog.close()
+    data = bytearray(path.read_bytes())
+    data[8192:-4096] = bytes(len(data) - 8192 - 4096)
+    path.write_bytes(data)
+    with pytest.raises(LibraryCorrupt):
+        opened = Catalog(path)
+        opened.files()
+        opened.chunk_ids()
+        opened.search_terms(["words"], 5)
+
+
+def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    Catalog(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(LibraryCorrupt, match="newer Footnote"):
+        Catalog(path)

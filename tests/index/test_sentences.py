@@ -1,0 +1,20 @@
+from rag.index.sentences import sentences
+
+
+def _texts(text: str) -> list[str]:
+    return [text[span.start : span.end] for span in sentences(text)]
+
+
+def test_sentences_of_latin_and_japanese_text() -> None:
+    assert _texts("It runs. Does it? Yes!") == ["It runs.", "Does it?", "Yes!"]
+    assert _texts("朝は寒い。昼は「暑い。」夜は？") == ["朝は寒い。", "昼は「暑い。」", "夜は？"]
+
+
+def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
+    assert _texts("Use e.g. 3.5 mm, see Fig. 2 there. Done.") == ["Use e.g. 3.5 mm, see Fig. 2 there.", "Done."]
+
+
+def test_a_line_break_ends_a_sentence_and_nothing_is_lost() -> None:
+    text = "# Heading\n- one\n- two.  Three"
+    assert _texts(text) == ["# Heading", "- one", "- two.", "Three"]
+    assert "".join("".join(_texts(text)).split()) == "".join(text.split())

@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import pytest
+from conftest import write_notes
+
+from rag.errors import LibraryEmpty
+from rag.index.library import Library
+from rag.index.sync import ChunkProfile, apply_plan, make_plan
+from rag.models.bundled import BundledEmbedder
+from rag.retrieval.retriever import Retriever
+from rag.sources.workers import ReaderPool
+
+NOTES = {
+    "boiler.md": "# Boiler\n\nThe relief valve of the boiler opens at 16 bar.",
+    "garden.md": "# Garden\n\nThe roses are cut back in March, before the first shoots.",
+    "travel.md": "# Travel\n\nThe night train to Vienna leaves at 21:40 from platform 7.",
+    "ja.md": "# 会議\n\n次の会議は五月十二日の午後三時からです。",
+}
+
+
+@pytest.fixture
+def retriever(library: Library, tmp_path: Path, embedder: BundledEmbedder, readers: ReaderPool) -> Retriever:
+    root = write_notes(tmp_path / "notes", NOTES)
+    profile = ChunkProfile(100, 20)
+    list(apply_plan(library, make_plan(library, root, profile), embedder, readers, profile))
+    return Retriever(library=library, embedder=embedder, candidates=10)
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("At how many bar does the relief valve open?", "boiler.md"),
+        ("Wann werden die Rosen geschnitten?", "garden.md"),
+        ("次の会議はいつですか？", "ja.md"),
+        ("ウィーン行きの夜行列車は何時に出ますか？", "travel.md"),
+    ],
+)
+def test_the_right_note_comes_first_in_any_language(retriever: Retriever, question: str, path: str) -> None:
+    assert retriever.search(question).hits[0].chunk.path == path
+
+
+def test_every_stage_is_on_record(retriever: Retriever) -> None:
+    retrieval = retriever.search("relief valve")
+    assert [(stage.name, stage.score_name) for stage in retrieval.stages] == [
+        ("dense", "cosine"), ("lexical", "bm25"), ("fusion", "rrf"),
+    ]  # fmt: skip
+    best = retrieval.hits[0].chunk.id
+    assert set(retrieval.scores(best)) == {"cosine", "bm25", "rrf"}
+    assert retrieval.ranks(best) == {"dense": 1, "lexical": 1, "fusion": 1}
+    assert set(retrieval.seconds) == {"embed", "dense", "lexical", "fusion"}
+    assert -1 <= retrieval.scores(best)["cosine"] <= 1
+
+
+def test_as_a_langchain_retriever_it_hands_out_documents_with_their_place(retriever: Retriever) -> None:
+    document = retriever.invoke("relief valve")[0]
+    assert document.metadata["path"] == "boiler.md"
+    assert document.metadata["heading"] == "Boiler"
+    text = NOTES["boiler.md"]
+    assert text[document.metadata["start"] : document.metadata["end"]] == document.page_content
+
+
+def test_an_empty_library_says_what_to_do(library: Library, embedder: BundledEmbedder) -> None:
+    with pytest.raises(LibraryEmpty, match="Index a folder"):
+        Retriever(library=library, embedder=embedder).search("anything")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TypeVar
 
 import httpx2  # what the openai package speaks through: its errors and clients are of this library
 from langchain_core.language_models import BaseChatModel
@@ -21,6 +21,8 @@ _THINKING_SWITCH = (
     _LLAMA_SERVER,
     "vllm",
 )  # these take chat_template_kwargs; others may refuse a field they do not know
+
+T = TypeVar("T")
 
 
 class OpenAIChat(ChatModel):
@@ -53,10 +55,8 @@ class OpenAIChat(ChatModel):
         self._http = httpx2.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=self._timeout, trust_env=False
         )
-        with self.errors():
-            owners = {
-                str(listed["id"]): str(listed.get("owned_by")) for listed in self._get(f"{self._url}/models")["data"]
-            }
+        listed = self._ask("GET", f"{self._url}/models", "data", list)
+        owners = {str(model.get("id")): str(model.get("owned_by")) for model in listed if isinstance(model, dict)}
         self.served = tuple(owners)
         if not owners or (model and model not in owners):
             raise ModelMissing(
@@ -67,8 +67,8 @@ class OpenAIChat(ChatModel):
         self.exact_counts = owners[name] == _LLAMA_SERVER
         window = settings.context_tokens
         if self.exact_counts:
-            with self.errors():
-                window = min(window, self._get(f"{self._root}/props")["default_generation_settings"]["n_ctx"])
+            facts = self._ask("GET", f"{self._root}/props", "default_generation_settings", dict)
+            window = min(window, int(facts.get("n_ctx") or window))
         self.identity = ChatModelIdentity("openai", name, "", window, is_small(name))
         self._runnable = self._langchain_model(settings, key, thinking_switch=owners[name] in _THINKING_SWITCH)
 
@@ -81,8 +81,7 @@ class OpenAIChat(ChatModel):
         """Number of tokens of each text: the model's own count on a llama-server, else a cautious estimate."""
         if not self.exact_counts:
             return super().count_tokens(texts)
-        with self.errors():
-            return [len(self._post(f"{self._root}/tokenize", {"content": text})["tokens"]) for text in texts]
+        return [len(self._ask("POST", f"{self._root}/tokenize", "tokens", list, content=text)) for text in texts]
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -107,11 +106,12 @@ class OpenAIChat(ChatModel):
             raise ModelFailed(f"{self._who} broke off in the middle of its answer.", "Ask again.") from error
         except openai.APIError as error:
             raise ModelFailed(f"{self._who} broke off: {error.message}", "Ask again.") from error
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            raise ModelFailed(
-                f"{self._who} sent an answer that is not as OpenAI's API has it.",
-                "Check that FOOTNOTE_OPENAI_URL is the address of an OpenAI-compatible server, ending in /v1.",
-            ) from error
+        except json.JSONDecodeError as error:
+            raise self._unreadable() from error
+        except ValueError as error:
+            if "No generation chunks" not in str(error):
+                raise
+            raise ModelFailed(f"{self._who} sent an empty answer.", "Ask again.") from error
 
     def close(self) -> None:
         """Closes the connections; calling it twice is harmless."""
@@ -137,11 +137,21 @@ class OpenAIChat(ChatModel):
             extra_body=extra,
         )
 
-    def _get(self, url: str) -> Any:
-        return self._http.get(url).raise_for_status().json()
+    def _ask(self, method: str, url: str, field: str, kind: type[T], **body: object) -> T:
+        """One field of what the server answers, which must be of that kind."""
+        with self.errors():
+            response = self._http.request(method, url, json=body or None)
+            answer = response.raise_for_status().json()
+        value = answer.get(field) if isinstance(answer, dict) else None
+        if not isinstance(value, kind):
+            raise self._unreadable()
+        return value
 
-    def _post(self, url: str, body: Mapping[str, object]) -> Any:
-        return self._http.post(url, json=body).raise_for_status().json()
+    def _unreadable(self) -> ModelFailed:
+        return ModelFailed(
+            f"{self._who} sent an answer that is not as OpenAI's API has it.",
+            "Check that FOOTNOTE_OPENAI_URL is the address of an OpenAI-compatible server, ending in /v1.",
+        )
 
     def _refusal(self, status: int, words: str) -> ModelError:
         """The error for an answer that is not 2xx, in which the server said ``words``."""

@@ -208,10 +208,11 @@ def wire_chat(
     def ask_example(event: gr.EventData, *rest: Any) -> Any:
         return start(str(event.question), *rest)
 
-    def stop() -> None:
-        if desk.answering is not None and desk.answering.work.running:
-            desk.answering.work.stop()
-            gr.Info(texts.STOPPING, duration=3, title="")
+    def stop() -> Any:
+        if desk.answering is None or not desk.answering.work.running:
+            return field_update(desk)
+        desk.answering.work.stop()
+        return gr.update(stop_btn=texts.STOPPING)
 
     shown = [tab.thread, tab.question, bar.conversations]
     asked = [library, conversation, bar.notes]
@@ -223,5 +224,5 @@ def wire_chat(
     tab.thread.ask(ask_example, asked, started, **quiet).then(
         follow, [library, conversation], shown, concurrency_limit=None, **quiet
     )
-    tab.question.stop(stop, None, None, **quiet)
+    tab.question.stop(stop, None, tab.question, queue=False, **quiet)
     return shown, follow

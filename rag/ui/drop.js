@@ -25,9 +25,13 @@ async function take(files) {
   const problems = [];
   for (const { file, name } of wanted) {
     line.textContent = zone.dataset.progress.replace("{done}", done).replace("{total}", wanted.length);
-    const { path } = await upload(file);
-    const answer = await server.keep_dropped({ path, name, library: props.value.library });
-    if (answer.error) problems.push(answer.error); else done += 1;
+    try {
+      const { path } = await upload(file);
+      const answer = await server.keep_dropped({ path, name, library: props.library });
+      if (answer.error) problems.push(answer.error); else done += 1;
+    } catch (problem) {
+      problems.push(`${name}: ${problem.message || problem}`);
+    }
   }
   zone.removeAttribute("aria-busy");
   line.textContent = [done === 1 ? zone.dataset.one : zone.dataset.many.replace("{count}", done), ...problems].join(" ");

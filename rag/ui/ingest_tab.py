@@ -51,7 +51,7 @@ class IngestTab:
     create: gr.Button
     rebuild: gr.Button
     delete: gr.Button
-    sure: gr.Group
+    sure: gr.Column
     sure_text: gr.HTML
     sure_yes: gr.Button
     sure_no: gr.Button
@@ -111,7 +111,7 @@ def ingest_tab(desk: Desk) -> IngestTab:
             rebuild = gr.Button(texts.LIBRARY_REBUILD, min_width=140)
             delete = gr.Button(texts.DELETE, min_width=140)
         gr.HTML(f'<p class="fn-quiet">{escape(texts.LIBRARY_REBUILD_INFO)}</p>', apply_default_css=False)
-        with gr.Group(visible=False, elem_classes="fn-sure-box") as sure:
+        with gr.Column(visible=False) as sure:
             sure_text = gr.HTML(apply_default_css=False)
             with gr.Row(elem_classes="fn-buttons"):
                 sure_no = gr.Button(texts.LIBRARY_DELETE_NO, min_width=120)

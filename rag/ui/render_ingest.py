@@ -179,17 +179,18 @@ def files(listed: Sequence[FileRecord], needle: str = "") -> str:
 
 def _file_row(file: FileRecord, reasons: bool) -> str:
     reason = f'<td class="fn-reason">{escape(file.reason)}</td>' if reasons else ""
-    name = f'aria-label="{{}} {escape(file.path)}"'
+    path = escape(file.path)
     when = " ".join(f"<span>{part}</span>" for part in date(file.indexed_at).split(" "))
     return (
-        f'<tr data-id="{file.id}"><th scope="row" title="{escape(file.absolute)}">{escape(file.path)}</th>'
+        f'<tr data-id="{file.id}"><th scope="row" title="{escape(file.absolute)}">{path}</th>'
         f'<td><span class="fn-state {file.state.value}">{escape(STATES[file.state])}</span></td>'
         f'<td class="num">{figure(file.pages) if file.pages else "–"}</td><td class="num">{figure(file.chunks)}</td>'
         f'<td class="num">{size(file.size)}</td><td class="fn-when">{when}</td>'
         f'{reason}<td class="fn-row-actions">'
-        f'<button type="button" data-do="reread" {name.format(escape(texts.REREAD))}>{escape(texts.REREAD)}</button>'
+        f'<button type="button" data-do="reread" aria-label="{escape(texts.REREAD)}: {path}">'
+        f"{escape(texts.REREAD)}</button>"
         f'<button type="button" data-do="remove" title="{escape(texts.REMOVE_TITLE)}" '
-        f"{name.format(escape(texts.REMOVE))}>{escape(texts.REMOVE)}</button></td></tr>"
+        f'aria-label="{escape(texts.REMOVE)}: {path}">{escape(texts.REMOVE)}</button></td></tr>'
     )
 
 

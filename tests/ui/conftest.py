@@ -1,0 +1,103 @@
+"""A page in a real browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rag.engine import Engine
+from rag.settings import Settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "fakes"))
+
+from ollama_server import OllamaStandIn
+
+
+@pytest.fixture
+def ollama() -> Iterator[OllamaStandIn]:
+    with OllamaStandIn() as stand_in:
+        yield stand_in
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium; without it the test is skipped, unless FOOTNOTE_REQUIRE_BROWSER is set."""
+    required = bool(os.environ.get("FOOTNOTE_REQUIRE_BROWSER"))
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        assert not required, "FOOTNOTE_REQUIRE_BROWSER is set and playwright is not installed"
+        pytest.skip("playwright is not installed")
+    if chromium is None:
+        assert not required, "FOOTNOTE_REQUIRE_BROWSER is set and there is no Chromium"
+        pytest.skip("there is no Chromium on this machine")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@dataclass
+class Visit:
+    """A page open in the browser.
+
+    Attributes:
+        page: The page.
+        address: Where it is.
+        engine: The engine behind it.
+        problems: Errors of the page's scripts, and requests to any other address.
+    """
+
+    page: Page
+    address: str
+    engine: Engine
+    problems: list[str]
+
+
+@pytest.fixture
+def visit(browser: Browser, settings: Settings, ollama: OllamaStandIn) -> Iterator[Callable[..., Visit]]:
+    """Serves a page and opens it; afterwards the page must have had no script error and asked no other address."""
+    from rag.ui.launch import PageServer
+
+    closing: list[Callable[[], object]] = []
+    visits: list[Visit] = []
+
+    def start(width: int = 1280, height: int = 900, **changed: object) -> Visit:
+        engine = Engine(settings.model_copy(update={"port": 0, "ollama_url": ollama.url, **changed}))
+        closing.append(engine.close)
+        server = PageServer(engine)
+        closing.append(server.close)
+        context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+        closing.append(context.close)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        opened = Visit(page, server.address, engine, [])
+        page.on("pageerror", lambda error: opened.problems.append(f"script error: {error}"))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((server.address, "data:", "blob:"))
+                else opened.problems.append(f"asked {request.url}")
+            ),
+        )
+        visits.append(opened)
+        page.goto(server.address)
+        page.wait_for_selector(".fn-fact")
+        return opened
+
+    yield start
+    for close in reversed(closing):
+        close()
+    assert [problem for opened in visits for problem in opened.problems] == []

@@ -1,0 +1,67 @@
+import re
+
+from page_values import HOSTILE, make_chunk, make_prompt, make_retrieval, make_trace, parse
+
+from rag.types import Answer, HealthCheck, Message, Prompt, Window
+from rag.ui import render_diagnostics
+
+
+def test_every_candidate_has_its_scores_ranks_and_fate() -> None:
+    retrieval = make_retrieval(make_chunk(1), make_chunk(2, HOSTILE, HOSTILE), make_chunk(3))
+    tree = parse(render_diagnostics.candidates(retrieval, make_prompt(retrieval, 1)))
+    words = " ".join(tree.text.split())
+    assert tree.tags.count("tr") == 4
+    assert "0.890 1." in words
+    assert "7.25 1." in words
+    assert "[1]" in words
+    assert words.count("below the top") == 2
+    assert "abstained" in words
+    assert HOSTILE in tree.text
+
+
+def test_a_search_without_an_answer_has_no_prompt_columns() -> None:
+    retrieval = make_retrieval(make_chunk(1))
+    tree = parse(render_diagnostics.report(retrieval, None))
+    assert "In prompt" not in tree.text
+    assert "cosine 0.890" in tree.text
+
+
+def test_sixty_candidates_stay_one_table() -> None:
+    retrieval = make_retrieval(*(make_chunk(number) for number in range(60)))
+    assert parse(render_diagnostics.candidates(retrieval, None)).tags.count("tr") == 61
+    assert "No passage" in parse(render_diagnostics.candidates(make_retrieval(), None)).text
+
+
+def test_the_window_adds_up_and_shows_both_counts() -> None:
+    html = render_diagnostics.window(Window(1000, 100, 50, 200, 20, 130, False, 365))
+    widths = [float(width) for width in re.findall(r"width:([\d.]+)%", html)]
+    assert sum(widths) == 100
+    text = " ".join(parse(html).text.split())
+    assert "free 500" in text
+    assert "370 tokens by our cautious estimate; the model itself read 365" in text
+    overfull = render_diagnostics.window(Window(100, 90, 0, 50, 0, 10, True))
+    assert sum(float(width) for width in re.findall(r"width:([\d.]+)%", overfull)) <= 100.01
+
+
+def test_the_prompt_is_shown_exactly_and_can_be_copied() -> None:
+    retrieval = make_retrieval(make_chunk(1))
+    sent = Prompt((Message("system", HOSTILE), Message("user", "a\n b")), (), make_prompt(retrieval, 1).window)
+    tree = parse(render_diagnostics.prompt(sent))
+    assert ("button", "data-copy", f"[system]\n{HOSTILE}\n\n[user]\na\n b") in tree.attributes
+    assert HOSTILE in tree.text
+    assert "Nothing was sent" in parse(render_diagnostics.prompt(None)).text
+
+
+def test_the_report_of_an_answer_has_everything() -> None:
+    retrieval = make_retrieval(make_chunk(1), question=HOSTILE, query="rewritten")
+    trace = make_trace(retrieval, make_prompt(retrieval, 1, 300), Answer("Text", "answered"))
+    tree = parse(render_diagnostics.report(retrieval, trace))
+    for part in ("typed", HOSTILE, "rewritten", "enough", "The window", "generation", "2.0 s", "embed", "qwen3:8b"):
+        assert part in tree.text
+
+
+def test_health_checks_come_worst_first() -> None:
+    checks = (HealthCheck("A", "ok", "fine"), HealthCheck("B", "error", HOSTILE, HOSTILE), HealthCheck("C", "off", "-"))
+    text = parse(render_diagnostics.health(checks)).text
+    assert text.index("B") < text.index("C") < text.index("fine")
+    assert text.count(HOSTILE) == 2

@@ -34,7 +34,9 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 class Settings(BaseSettings):
     """Footnote's settings; each field's description is its documentation."""
 
-    model_config = SettingsConfigDict(env_prefix="FOOTNOTE_", env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="FOOTNOTE_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
 
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("footnote", appauthor=False)),

@@ -24,7 +24,7 @@ SHARED = Path(__file__).parents[2] / "shared" / "data"
 def _no_settings_from_outside() -> Iterator[None]:
     """The settings of whoever runs the tests must not decide how they end; only the model cache is theirs."""
     kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("FOOTNOTE_")}
-    keep = ("FOOTNOTE_CACHE", "FOOTNOTE_REQUIRE_BROWSER", "FOOTNOTE_REQUIRE_MODEL")
+    keep = ("FOOTNOTE_CACHE", "FOOTNOTE_REQUIRE_EVERYTHING")
     os.environ.update({name: value for name, value in kept.items() if name in keep})
     yield
     os.environ.update(kept)

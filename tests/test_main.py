@@ -1,0 +1,110 @@
+"""The command line, run as a person runs it: in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import write_notes
+
+ROOT = Path(__file__).parent.parent
+NOTES = {
+    "boiler.md": "# Boiler\n\nThe relief valve of the boiler opens at 16 bar.",
+    "garden.txt": "The roses are cut back in March.",
+    "empty.md": "",
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        variables = {
+            **os.environ, "FOOTNOTE_HOME": str(tmp_path / "home"), "FOOTNOTE_LLM": "none",
+            "FOOTNOTE_OLLAMA_URL": "http://127.0.0.1:9", **environment,
+        }  # fmt: skip
+        command = [sys.executable, "-m", "rag", *arguments]
+        return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=120)
+
+    return call
+
+
+def test_index_ask_and_doctor(run, tmp_path: Path) -> None:
+    root = write_notes(tmp_path / "notes", NOTES)
+    (root / "picture.xyz").write_bytes(b"?")
+    plan = run("index", str(root), "--plan")
+    assert plan.returncode == 0
+    assert "new       boiler.md" in plan.stdout
+
+    indexed = run("index", str(root), "--json")
+    assert indexed.returncode == 0, indexed.stderr
+    report = json.loads(indexed.stdout)
+    assert {file["path"]: (file["change"], file["state"]) for file in report["files"]} == {
+        "boiler.md": ("new", "indexed"), "garden.txt": ("new", "indexed"), "empty.md": ("new", "failed"),
+    }  # fmt: skip
+    assert next(file for file in report["files"] if file["path"] == "empty.md")["reason"]
+    assert report["skipped"][0][0] == "picture.xyz"
+
+    again = run("index", str(root))
+    assert "2 unchanged" in again.stdout
+    assert "0 chunks embedded" in again.stdout
+
+    asked = run("ask", "At how many bar does the relief valve open?", "--json")
+    assert asked.returncode == 0, asked.stderr
+    answer = json.loads(asked.stdout)
+    assert answer["outcome"] == "search_only"
+    assert answer["query"] == "At how many bar does the relief valve open?"
+    assert answer["verdict"] in ("enough", "some")
+    hit = answer["hits"][0]
+    assert hit["file"] == "boiler.md"
+    assert set(hit["scores"]) == {"cosine", "bm25", "rrf"}
+    assert hit["in_prompt"] is False
+    assert NOTES["boiler.md"][slice(*hit["span"])] == hit["text"]
+
+    text = run("ask", "At how many bar does the relief valve open?").stdout
+    assert text.index("cosine") < text.index("only searches")
+
+    doctor = run("doctor", "--json")
+    assert doctor.returncode == 0
+    assert {check["state"] for check in json.loads(doctor.stdout)} <= {"ok", "warning", "off"}
+
+
+def test_errors_that_a_person_can_mend_exit_with_1_and_say_what_to_do(run, tmp_path: Path) -> None:
+    for arguments, words in (
+        (("index", str(tmp_path / "nowhere")), "There is no folder"),
+        (("ask", "Anything?"), "is empty"),
+        (("ask", "Anything?", "--library", "Unknown"), "no library “Unknown”"),
+        (("models", "use", "no-such-model"), "no-such-model"),
+    ):
+        done = run(*arguments)
+        assert done.returncode == 1, arguments
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
+        assert len(done.stderr.strip().splitlines()) >= 2, "a message and what to do next"
+
+
+def test_an_error_is_json_too_when_json_is_asked_for(run) -> None:
+    done = run("ask", "Anything?", "--json")
+    assert done.returncode == 1
+    assert "is empty" in json.loads(done.stdout)["error"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("index",), ("ask",), ("fly",), ("ask", "x", "--notes", "0")])
+def test_wrong_usage_exits_with_2(run, arguments: tuple[str, ...]) -> None:
+    assert run(*arguments).returncode == 2
+
+
+def test_a_bad_setting_and_an_unreachable_ollama_are_told(run) -> None:
+    bad = run("doctor", FOOTNOTE_CHUNK_TOKENS="many")
+    assert bad.returncode == 1
+    assert "FOOTNOTE_CHUNK_TOKENS" in bad.stderr
+    gone = run("ask", "Anything?", FOOTNOTE_LLM="ollama:qwen3:8b")
+    assert gone.returncode == 1
+    assert "Traceback" not in gone.stderr
+
+
+def test_models_list(run) -> None:
+    done = run("models", "list", "--json")
+    assert done.returncode == 0
+    assert {"embedded", "e5-small", "bge-m3"} <= {model["id"] for model in json.loads(done.stdout)}

@@ -127,9 +127,8 @@ def is_running(job: JobStatus) -> bool:
     return job.state in ("running", "stopping")
 
 
-def job_updates(desk: Desk, tab: IngestTab, library: str) -> dict[Any, Any]:
+def job_updates(tab: IngestTab, job: JobStatus) -> dict[Any, Any]:
     """How far the sync is, and the buttons that fit."""
-    job = desk.engine.job(library)
     running = is_running(job)
     return {
         tab.job: render_ingest.job(job),
@@ -160,7 +159,7 @@ def library_updates(desk: Desk, tab: IngestTab, library: str) -> dict[Any, Any]:
         tab.rebuild: gr.update(interactive=bool(info.roots)),
         tab.delete: gr.update(value=texts.LIBRARY_DELETE.format(name=library)),
         tab.sure: gr.update(visible=False),
-        **job_updates(desk, tab, library),
+        **job_updates(tab, desk.engine.job(library)),
         **file_updates(desk, tab, library, ""),
     }
 
@@ -190,22 +189,22 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
     @told
     def index(in_library: str, typed: str) -> dict[Any, Any]:
         engine.start_sync(in_library, _folder(typed))
-        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(desk, tab, in_library)}
+        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(tab, engine.job(in_library))}
 
     @told
     def resume(in_library: str) -> dict[Any, Any]:
         engine.start_sync(in_library, Path(engine.job(in_library).root))
-        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(desk, tab, in_library)}
+        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(tab, engine.job(in_library))}
 
     @told
     def rebuild(in_library: str) -> dict[Any, Any]:
         engine.start_rebuild(in_library)
-        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(desk, tab, in_library)}
+        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(tab, engine.job(in_library))}
 
     @told
     def stop(in_library: str) -> dict[Any, Any]:
         engine.stop_sync(in_library)
-        return job_updates(desk, tab, in_library)
+        return job_updates(tab, engine.job(in_library))
 
     @told
     def take_dropped(in_library: str) -> tuple[str, str]:
@@ -246,6 +245,6 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
     tab.stop.click(stop, library, buttons, **quiet)
     tab.drop.dropped(take_dropped, library, [tab.folder, tab.plan], **quiet)
     tab.roots.root(choose_root, None, tab.folder, **quiet)
-    tab.needle.input(search, [library, tab.needle], tab.files, trigger_mode="always_last", **quiet)
+    tab.needle.change(search, [library, tab.needle], tab.files, trigger_mode="always_last", **quiet)
     tab.files.remove(remove, [library, tab.needle], [tab.files, tab.roots], **quiet)
     tab.files.reread(reread, [library, tab.needle], [tab.files, tab.roots], **plans)

@@ -142,7 +142,7 @@ def build_page(engine: Engine) -> gr.Blocks:
             downloading = desk.download is not None and desk.download.work.running
             updates = {
                 chat.offer: offer_value(desk),
-                **ingest_room.job_updates(desk, ingest, name),
+                **ingest_room.job_updates(ingest, job),
                 **side_room.pull_updates(desk, bar),
             }
             if number is None or not engine.exchanges(name, number):
@@ -159,7 +159,7 @@ def build_page(engine: Engine) -> gr.Blocks:
             return {
                 timer: gr.Timer(active=True),
                 chat.thread: thread_value(desk, name, None),
-                **ingest_room.job_updates(desk, ingest, name),
+                **ingest_room.job_updates(ingest, engine.job(name)),
             }
 
         @told

@@ -56,12 +56,14 @@ class Visit:
         page: The page.
         address: Where it is.
         engine: The engine behind it.
+        uploads: Where uploads land before they are kept.
         problems: Errors of the page's scripts, and requests to any other address.
     """
 
     page: Page
     address: str
     engine: Engine
+    uploads: Path
     problems: list[str]
 
 
@@ -82,7 +84,7 @@ def visit(browser: Browser, settings: Settings, ollama: OllamaStandIn) -> Iterat
         closing.append(context.close)
         page = context.new_page()
         page.set_default_timeout(30_000)
-        opened = Visit(page, server.address, engine, [])
+        opened = Visit(page, server.address, engine, Path(os.environ["GRADIO_TEMP_DIR"]), [])
         page.on("pageerror", lambda error: opened.problems.append(f"script error: {error}"))
         page.on(
             "request",

@@ -1,0 +1,273 @@
+"""The page in Chromium, with the real engine; the chat model is the stand-in for Ollama, whose words are known."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rag.engine import SAMPLES, Engine
+from rag.settings import load_settings
+
+if TYPE_CHECKING:
+    from conftest import Visit
+    from ollama_server import OllamaStandIn
+
+pytestmark = pytest.mark.browser
+
+Start = Callable[..., "Visit"]
+
+
+@pytest.fixture(scope="session")
+def indexed_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which the sample notes are indexed; to be copied, not used."""
+    home = tmp_path_factory.mktemp("indexed") / "home"
+    with Engine(load_settings(home=home, llm="none", embedder="e5-small")) as engine:
+        for _ in engine.sync(SAMPLES, engine.sample_folder()):
+            pass
+    return home
+
+
+@pytest.fixture
+def with_samples(indexed_samples: Path, tmp_path: Path) -> Path:
+    """The tests' own home, the sample notes indexed in it."""
+    return Path(shutil.copytree(indexed_samples, tmp_path / "home", dirs_exist_ok=True))
+
+
+def ask(visit: Visit, question: str) -> None:
+    field = visit.page.locator("#question textarea")
+    field.fill(question)
+    field.press("Enter")
+
+
+def wait_for_answer(visit: Visit, count: int = 1) -> None:
+    visit.page.locator("[data-do=inspect]").nth(count - 1).wait_for()
+
+
+def open_tab(visit: Visit, name: str) -> None:
+    visit.page.get_by_role("tab", name=name).click()
+
+
+def write_notes(folder: Path, count: int) -> Path:
+    folder.mkdir(parents=True)
+    for number in range(count):
+        text = f"# Note {number}\n\nThe pump number {number} runs at {number + 10} bar in hall {number % 7}.\n"
+        (folder / f"note-{number:02}.md").write_text(text * 3, encoding="utf-8")
+    return folder
+
+
+def test_index_a_folder_and_reload_in_the_middle(visit: Start, tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "notes <b>", 25)
+    here = visit(llm="none")
+    page = here.page
+    assert page.locator("[data-do=sample]").inner_text() == "Index the sample notes"
+    open_tab(here, "Ingest")
+    page.locator("#folder textarea, #folder input").fill(str(folder))
+    page.click("#preview")
+    page.locator("#plan", has_text="25 new").wait_for()
+    page.click("#index")
+    page.locator("#job [data-state=running]", has_text=re.compile(r"[1-9]\d* of 25 files")).wait_for()
+
+    page.reload()
+    open_tab(here, "Ingest")
+    page.locator("#job [data-state=running]", has_text="of 25 files").wait_for()
+    page.locator("#job [data-state=done]", has_text="25 new").wait_for(timeout=120_000)
+    page.locator("#files", has_text="25 files: 25 read").wait_for()
+    page.locator("#needle textarea, #needle input").fill("note-07")
+    page.locator("#files tbody tr").nth(1).wait_for(state="detached")
+    assert "note-07.md" in page.locator("#files tbody").inner_text()
+    page.click("#files [data-do=remove]")
+    page.locator("#files", has_text="24 files").wait_for()
+    assert len(here.engine.files(SAMPLES)) == 24
+    assert (folder / "note-07.md").exists()
+
+
+def test_a_stopped_index_resumes(visit: Start, tmp_path: Path) -> None:
+    here = visit(llm="none")
+    page = here.page
+    open_tab(here, "Ingest")
+    page.locator("#folder textarea, #folder input").fill(str(write_notes(tmp_path / "notes", 20)))
+    page.click("#index")
+    page.locator("#job [data-state=running]", has_text=re.compile(r"[1-9]\d* of 20 files")).wait_for()
+    page.click("#stop-sync")
+    page.locator("#job [data-state=stopped]").wait_for()
+    assert 0 < len(here.engine.files(SAMPLES)) < 20
+    page.click("#resume")
+    page.locator("#job [data-state=done]").wait_for(timeout=120_000)
+    assert len(here.engine.files(SAMPLES)) == 20
+
+
+def test_ask_open_a_citation_and_look_inside(visit: Start, with_samples: Path, ollama: OllamaStandIn) -> None:
+    ollama.reply = ["The highest turbidity was ", "312 NTU at H6 [1].", " It cost 77 euros."]
+    here = visit()
+    page = here.page
+    page.locator(".fn-example").first.wait_for()
+    ask(here, "What was the highest turbidity of the season, and where was it measured?")
+    wait_for_answer(here)
+    answer = page.locator(".fn-text")
+    assert "312 NTU at H6" in answer.inner_text()
+    assert answer.locator(".fn-unsupported, .fn-missing").count() > 0
+
+    answer.locator("button[data-cite='1']").first.click()
+    card = page.locator("details.fn-card[open]")
+    assert "heron-first-season.pdf" in card.inner_text()
+    assert "p. 1" in card.inner_text()
+    assert "cosine" in card.inner_text()
+    assert "312 NTU" in " ".join(card.locator(".fn-passage mark").all_inner_texts())
+    image = card.locator("figure img")
+    image.wait_for()
+    assert image.evaluate("(image) => image.complete && image.naturalWidth > 500")
+
+    page.click("[data-do=inspect]")
+    report = page.locator("#report")
+    report.locator("table").wait_for()
+    for words in ("What was searched", "Evidence", "The window", "first token", "qwen3:8b"):
+        assert words in report.inner_text()
+    assert report.locator("tr.inside").count() > 0
+    report.locator(".fn-prompt summary").click()
+    assert "312 NTU" in " ".join(report.locator(".fn-prompt pre").all_inner_texts())
+    page.locator("#health li").first.wait_for()
+
+    page.locator("#query textarea, #query input").fill("lightning")
+    page.locator("#query button").click()
+    report.locator("dd", has_text="lightning").first.wait_for()
+    assert report.locator(".fn-prompt").count() == 0
+
+
+def test_an_answer_survives_a_reload_and_can_be_stopped(
+    visit: Start, with_samples: Path, ollama: OllamaStandIn
+) -> None:
+    ollama.reply = [f"word{number} " for number in range(400)]
+    ollama.delay = 0.05
+    here = visit()
+    page = here.page
+    ask(here, "How often do the wipers sweep the optical window?")
+    page.locator(".fn-text", has_text="word3").wait_for()
+    assert page.locator("details.fn-card").count() > 0
+    page.reload()
+    page.locator(".fn-text", has_text="word9").wait_for()
+    page.locator("#question .stop-button").click()
+    wait_for_answer(here)
+    assert "this answer is not complete" in page.locator(".fn-answered").inner_text()
+    assert "word399" not in page.locator(".fn-text").inner_text()
+    (conversation,) = here.engine.conversations(SAMPLES)
+    (exchange,) = here.engine.exchanges(SAMPLES, conversation.id)
+    assert exchange.trace.answer.outcome == "stopped"
+    ollama.reply, ollama.delay = ["Every 6 hours [1]."], 0.0
+    page.click("[data-do=retry]")
+    wait_for_answer(here, 2)
+    assert "6 hours" in page.locator(".fn-text").nth(1).inner_text()
+
+
+def test_conversations_are_kept_renamed_exported_and_deleted(
+    visit: Start, with_samples: Path, ollama: OllamaStandIn
+) -> None:
+    ollama.reply = ["Every 6 hours [1]."]
+    here = visit()
+    page = here.page
+    ask(here, "How often do the wipers sweep the optical window?")
+    wait_for_answer(here)
+    page.click("[data-do=rename]")
+    page.locator(".fn-rename:visible").fill("Wipers <img src=x onerror=alert(1)>")
+    page.keyboard.press("Enter")
+    page.locator(".fn-conversations", has_text="Wipers <img").wait_for()
+    with page.expect_download() as download:
+        page.click("[data-do=export]")
+    assert "Every 6 hours" in Path(download.value.path()).read_text(encoding="utf-8")
+    page.click("[data-do=new]")
+    page.locator(".fn-example").first.wait_for()
+    page.click("[data-do=open]")
+    page.locator(".fn-text", has_text="6 hours").wait_for()
+    page.click("[data-do=ask-delete]")
+    page.click("[data-do=delete]")
+    page.locator(".fn-conversations").wait_for(state="detached")
+    assert here.engine.conversations(SAMPLES) == ()
+
+
+def test_without_a_model_it_searches_and_offers_one(visit: Start, with_samples: Path, tmp_path: Path) -> None:
+    here = visit(cache=tmp_path / "empty-cache", ollama_url="http://127.0.0.1:9")
+    page = here.page
+    assert "search only" in page.locator("#status").inner_text()
+    assert "1.1 GB" in page.locator("[data-do=pull]").inner_text()
+    ask(here, "How often do the wipers sweep the optical window?")
+    wait_for_answer(here)
+    assert "only searches" in page.locator(".fn-answered").inner_text()
+    assert "every 6 hours" in " ".join(page.locator(".fn-card").all_inner_texts()).lower()
+
+
+def test_a_model_that_fails_says_so_and_can_be_asked_again(
+    visit: Start, with_samples: Path, ollama: OllamaStandIn
+) -> None:
+    from ollama_server import Failure
+
+    ollama.failures.append(Failure("/api/chat", status=500))
+    ollama.reply = ["Every 6 hours [1]."]
+    here = visit()
+    ask(here, "How often do the wipers sweep the optical window?")
+    here.page.locator(".fn-answered .fn-notice.error").wait_for()
+    here.page.click("[data-do=retry]")
+    here.page.locator(".fn-text", has_text="6 hours").wait_for()
+
+
+def test_dropped_folders_keep_their_names_and_leave_no_upload(visit: Start, tmp_path: Path) -> None:
+    dropped = tmp_path / "drop"
+    write_notes(dropped / "sub", 1)
+    (dropped / "日本.txt").write_text("こんにちは。", encoding="utf-8")
+    (dropped / ".hidden.md").write_text("no", encoding="utf-8")
+    here = visit(llm="none")
+    page = here.page
+    open_tab(here, "Ingest")
+    page.set_input_files("#fn-folder", str(dropped))
+    page.locator("#plan", has_text="2 new").wait_for()
+    folder = here.engine.dropped_folder(SAMPLES)
+    kept = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert kept == {"drop/sub/note-00.md", "drop/日本.txt"}
+    assert [path for path in here.uploads.rglob("*") if path.is_file()] == []
+
+
+def test_libraries_are_created_and_deleted_after_asking(visit: Start) -> None:
+    here = visit(llm="none")
+    page = here.page
+    open_tab(here, "Ingest")
+    page.click("#libraries > button")
+    page.get_by_label("Name of a new library").fill("Thesis")
+    page.get_by_role("button", name="Create library").click()
+    page.get_by_role("button", name="Delete “Thesis”…").click()
+    page.get_by_role("button", name="Delete it").click()
+    page.get_by_role("button", name=f"Delete “{SAMPLES}”…").wait_for()
+    assert [info.name for info in here.engine.libraries()] == [SAMPLES]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_all_three_tabs_without_scrolling_sideways(
+    visit: Start, with_samples: Path, ollama: OllamaStandIn, scheme: str
+) -> None:
+    ollama.reply = ["Every 6 hours [1]."]
+    here = visit(width=390, height=844)
+    page = here.page
+    page.emulate_media(color_scheme=scheme)
+    page.locator("#side:not(.open)").wait_for()
+    ask(here, "How often do the wipers sweep the optical window?")
+    wait_for_answer(here)
+    for tab in ("Chat", "Ingest", "Diagnostics"):
+        open_tab(here, tab)
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, tab
+
+
+def test_the_page_can_be_used_with_the_keyboard(visit: Start, with_samples: Path, ollama: OllamaStandIn) -> None:
+    ollama.reply = ["Every 6 hours [1]."]
+    here = visit()
+    page = here.page
+    page.locator(".fn-example").first.focus()
+    page.keyboard.press("Enter")
+    wait_for_answer(here)
+    page.locator(".fn-text button[data-cite]").first.focus()
+    page.keyboard.press("Enter")
+    page.locator("details.fn-card[open] summary:focus").wait_for()
+    page.keyboard.press("Enter")
+    page.locator("details.fn-card[open]").wait_for(state="detached")

@@ -161,20 +161,24 @@ def _best_chat(settings: Settings) -> tuple[ChatModel | None, str]:
     except ModelUnavailable:
         reasons.append("no Ollama")
     except ModelError as error:
-        reasons.append(error.message.rstrip("."))
+        reasons.append(_because(error))
     if settings.openai_url:
         try:
             chat = _openai_chat(settings, "")
             return chat, _sentence(reasons, f"{chat.identity.name} at {settings.openai_url}")
         except ModelError as error:
-            reasons.append(error.message.rstrip("."))
+            reasons.append(_because(error))
     else:
         reasons.append("no server configured")
     try:
         return _embedded_chat(settings), _sentence(reasons, "the embedded model")
     except ModelError as error:
-        reasons.append(error.message.rstrip("."))
+        reasons.append(_because(error))
     return None, _sentence(reasons, "search only") + " " + _GET_A_MODEL
+
+
+def _because(error: ModelError) -> str:
+    return error.message.rstrip(".").replace("The ", "the ", 1)
 
 
 def _sentence(reasons: list[str], outcome: str) -> str:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
-import httpx
+import httpx2  # what the hub's client speaks through: its errors are of this library
 
 from rag.errors import DownloadFailed
 from rag.types import PullProgress
 
 _PROBE_SECONDS = 3.0
+_HUB_ERRORS = (httpx2.HTTPError, OSError, ValueError)
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 # Left out of a repository: pictures, and the same weights for runtimes that are not used here.
 _NOT_NEEDED = re.compile(r"(^|/)(onnx|openvino|imgs?|\.git[^/]*)(/|$)|\.(onnx|h5|msgpack|ot|gguf|jpe?g|png|gif)$")
@@ -49,8 +52,9 @@ def fetch_model(name: str) -> Iterator[PullProgress]:
     yield PullProgress(f"Asking the model hub for {name}", 0, 0)
     _require_answer(name)
     try:
-        listed = HfApi().model_info(name, files_metadata=True, timeout=30).siblings or []
-    except (OSError, ValueError) as error:
+        with _online():
+            listed = HfApi().model_info(name, files_metadata=True, timeout=30).siblings or []
+    except _HUB_ERRORS as error:
         raise _failed(name, error) from error
     sizes = {file.rfilename: file.size or 0 for file in listed if not _NOT_NEEDED.search(file.rfilename)}
     if any(file.endswith(".safetensors") for file in sizes):
@@ -75,8 +79,8 @@ def _require_answer(name: str) -> None:
     from huggingface_hub import constants
 
     try:
-        httpx.head(f"{constants.ENDPOINT}/api/models/{name}", timeout=_PROBE_SECONDS)
-    except httpx.HTTPError as error:
+        httpx2.head(f"{constants.ENDPOINT}/api/models/{name}", timeout=_PROBE_SECONDS)
+    except httpx2.HTTPError as error:
         raise _failed(name, error) from error
 
 
@@ -85,7 +89,7 @@ def _fetch(name: str, files: list[str], total: int, folder: Path | None) -> Iter
     from huggingface_hub import hf_hub_download
     from tqdm.auto import tqdm
 
-    news: SimpleQueue[int | Exception | None] = SimpleQueue()
+    news: SimpleQueue[int | None] = SimpleQueue()
     stopped = Event()
 
     class Bar(tqdm):  # type: ignore[type-arg]
@@ -103,25 +107,36 @@ def _fetch(name: str, files: list[str], total: int, folder: Path | None) -> Iter
             return None
 
     def work() -> None:
-        try:
+        with _online():
             for file in files:
                 hf_hub_download(name, file, local_dir=folder, tqdm_class=Bar)
-        except (OSError, ValueError) as error:
-            news.put(error)
-        else:
-            news.put(None)
 
-    Thread(target=work, name="hub-download", daemon=True).start()
     done = 0
-    try:
-        while (piece := news.get()) is not None:
-            if isinstance(piece, Exception):
-                raise _failed(name, piece) from piece
-            done = min(done + piece, total)
-            yield PullProgress(f"Fetching {name} from the model hub", done, total)
-    finally:
-        stopped.set()
+    with ThreadPoolExecutor(1, thread_name_prefix="hub-download") as thread:
+        ended = thread.submit(work)
+        ended.add_done_callback(lambda _: news.put(None))
+        try:
+            while (piece := news.get()) is not None:
+                done = min(done + piece, total)
+                yield PullProgress(f"Fetching {name} from the model hub", done, total)
+            ended.result()
+        except _HUB_ERRORS as error:
+            raise _failed(name, error) from error
+        finally:
+            stopped.set()
     yield PullProgress("Done", total, total)
+
+
+@contextmanager
+def _online() -> Iterator[None]:
+    """Lifts the offline mode, which otherwise keeps every library from asking the hub unbidden."""
+    from huggingface_hub import constants
+
+    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, False
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
 
 
 def _failed(name: str, error: Exception) -> DownloadFailed:

@@ -8,10 +8,10 @@ In a test::
         ...  # requests to ollama.url
         assert ollama.sent("/api/chat")["truncate"] is False
 
-By hand, in front of a llama-server: ``python tests/fakes/ollama_server.py --backend http://127.0.0.1:8080 --port 11434``.
+By hand, in front of a llama-server: ``python tests/fakes/ollama_server.py --backend http://127.0.0.1:8080``.
 
-A token is a word here, unless a backend counts. The rules of the context are Ollama's: a prompt that does not fit is cut
-silently with ``truncate`` (the default) and refused without it.
+A token is a word here, unless a backend counts. The rules of the context are Ollama's: a prompt that does not fit is
+cut silently with ``truncate`` (the default) and refused without it.
 """
 
 from __future__ import annotations

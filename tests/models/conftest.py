@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,18 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.models import downloads
 from rag.settings import Settings, load_settings
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "fakes"))
-
-from ollama_server import OllamaStandIn
-
-
-@pytest.fixture
-def ollama() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn() as stand_in:
-        yield stand_in
 
 
 @pytest.fixture
@@ -60,12 +48,3 @@ def plain_server() -> Iterator[Callable[..., str]]:
     for server in servers:
         server.shutdown()
         server.server_close()
-
-
-@pytest.fixture(scope="session")
-def embedded_model_file() -> Path:
-    """The real embedded model, fetched as a person would fetch it where it is not here yet."""
-    folder = load_settings().models_dir
-    for _ in downloads.fetch(downloads.EMBEDDED, folder):
-        pass
-    return folder / downloads.EMBEDDED.name

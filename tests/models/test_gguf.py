@@ -40,7 +40,13 @@ def test_a_file_that_tells_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"PK\3\4 a zip file, not a model at all", gguf(version=1), gguf(*HEAD)[:60], gguf(text("x") + b"\xff\xff\xff\xff")],
+    [
+        b"",
+        b"PK\3\4 a zip file, not a model at all",
+        gguf(version=1),
+        gguf(*HEAD)[:60],
+        gguf(text("x") + b"\xff\xff\xff\xff"),
+    ],
     ids=["empty", "other format", "old version", "cut off", "unknown type"],
 )
 def test_a_file_that_cannot_be_read(tmp_path, content):

@@ -36,7 +36,7 @@ class StandIn:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def log_message(self, format, *args):  # noqa: A002
+            def log_message(self, format, *args):
                 pass
 
             def do_HEAD(self):
@@ -81,7 +81,8 @@ def server(tmp_path, monkeypatch):
 
     stand_in = StandIn()
     monkeypatch.setattr(constants, "ENDPOINT", stand_in.url)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", stand_in.url + "/{repo_id}/resolve/{revision}/{filename}")
+    template = stand_in.url + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)  # as the app has it

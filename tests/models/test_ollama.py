@@ -3,8 +3,8 @@ import time
 
 import httpx
 import pytest
+from fakes.ollama_server import Failure, StandInModel
 from langchain_core.prompts import ChatPromptTemplate
-from ollama_server import Failure, StandInModel
 
 from rag.errors import DownloadFailed, InputTooLong, ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from rag.models.ollama import OllamaChat, OllamaEmbedder, OllamaServer
@@ -12,9 +12,8 @@ from rag.models.ollama import OllamaChat, OllamaEmbedder, OllamaServer
 
 @pytest.fixture
 def settings(ollama, make_settings):
-    return make_settings(
-        ollama_url=ollama.url, context_tokens=2048, answer_tokens=77, seed=5, temperature=0.2, keep_alive="7m", timeout=5
-    )
+    sampling = {"answer_tokens": 77, "seed": 5, "temperature": 0.2}
+    return make_settings(ollama_url=ollama.url, context_tokens=2048, keep_alive="7m", timeout=5, **sampling)
 
 
 def ask(chat, text="Hello?"):
@@ -99,7 +98,7 @@ def test_the_window_is_no_larger_than_the_model_was_trained_for(ollama, settings
 
 
 def test_ollama_is_not_running(make_settings):
-    with pytest.raises(ModelUnavailable, match="does not answer at http://127.0.0.1:9") as caught:
+    with pytest.raises(ModelUnavailable, match=r"does not answer at http://127\.0\.0\.1:9") as caught:
         OllamaChat(make_settings(), "qwen3:8b")
     assert "ollama serve" in caught.value.hint
 

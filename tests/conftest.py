@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fakes.ollama_server import OllamaStandIn
+from material import SHARED
 
 from rag.engine import Engine
 from rag.index.library import Library, Shelf
+from rag.models import downloads
 from rag.models.bundled import BundledEmbedder
 from rag.settings import Settings, load_settings, silence_telemetry
 from rag.sources.workers import ReaderPool
-from rag.types import Chunk, Hit, Page, Section, SourceDocument, SourceFile, Span
 
 silence_telemetry()
-
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -52,6 +52,23 @@ def embedder() -> BundledEmbedder:
 
 
 @pytest.fixture(scope="session")
+def embedded_model_file() -> Path:
+    """The real embedded model, fetched as a person would fetch it where it is not in the user's cache yet."""
+    pytest.importorskip("xllamacpp", reason="xllamacpp has no wheel for this system")
+    folder = load_settings().models_dir
+    for _ in downloads.fetch(downloads.EMBEDDED, folder):
+        pass
+    return folder / downloads.EMBEDDED.name
+
+
+@pytest.fixture
+def ollama() -> Iterator[OllamaStandIn]:
+    """A server that speaks Ollama's protocol."""
+    with OllamaStandIn() as stand_in:
+        yield stand_in
+
+
+@pytest.fixture(scope="session")
 def readers() -> Iterator[ReaderPool]:
     """Real worker processes."""
     with ReaderPool(workers=1, timeout=60.0) as pool:
@@ -76,33 +93,3 @@ def engine(settings: Settings) -> Iterator[Engine]:
     """An engine without a chat model: what needs one says so in its settings."""
     with Engine(settings.model_copy(update={"llm": "none"})) as opened:
         yield opened
-
-
-def write_notes(folder: Path, notes: dict[str, str]) -> Path:
-    """Writes text files and returns their folder."""
-    for path, text in notes.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    return folder
-
-
-def make_chunk(text: str, id: str = "1.1.0", path: str = "note.md", **more: object) -> Chunk:
-    """A chunk by itself."""
-    values = {"title": "Note", "heading_path": (), "page": None, "page_end": None, "tokens": len(text) // 4, **more}
-    return Chunk(id=id, file_id=1, path=path, text=text, span=Span(0, len(text)), **values)
-
-
-def make_hit(text: str, rank: int = 1, score: float = 0.5, **more: object) -> Hit:
-    """A hit by itself."""
-    return Hit(make_chunk(text, **{"id": f"1.1.{rank}", **more}), score, rank)
-
-
-def make_document(text: str, title: str = "Note", pages: tuple[Page, ...] = (), sha256: str = "0") -> SourceDocument:
-    """A document of one section."""
-    return SourceDocument(text, title, (Section((), Span(0, len(text))),), sha256, pages)
-
-
-def make_file(path: str = "note.md", root: str = "/notes", size: int = 1, mtime_ns: int = 1) -> SourceFile:
-    """A file that need not exist."""
-    return SourceFile(Path(root), path, size, mtime_ns)

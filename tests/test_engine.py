@@ -2,7 +2,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import write_notes
+from material import write_notes
 
 from rag.engine import SAMPLES, Engine
 from rag.errors import EmbedderMismatch, LibraryCorrupt, LibraryEmpty, LibraryError, SettingsError, SourceError

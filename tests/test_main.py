@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import write_notes
+from material import write_notes
 
 ROOT = Path(__file__).parent.parent
 NOTES = {

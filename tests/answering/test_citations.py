@@ -1,4 +1,4 @@
-from conftest import make_chunk
+from material import make_chunk
 
 from rag.answering.citations import check_citations, without_marks
 from rag.index.terms import terms

@@ -1,9 +1,10 @@
+import itertools
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import make_chunk, make_document, make_file
+from material import make_chunk, make_document, make_file
 
 from rag.errors import LibraryCorrupt
 from rag.index.catalog import Catalog
@@ -110,7 +111,7 @@ def test_bm25_ranks_the_rarer_word_higher_and_finds_clauses_and_cjk(catalog: Cat
     )
     best = catalog.search_terms(["pump", "valve"], 10)
     assert best[0][0].text == "the pump and the valve"
-    assert all(one[1] >= two[1] for one, two in zip(best, best[1:], strict=False))
+    assert all(one[1] >= two[1] for one, two in itertools.pairwise(best))
     assert best[-1][1] > 0
     assert [chunk.text for chunk, _ in catalog.search_terms(["8.3.2"], 10)] == ["clause 8.3.2 of the pump"]
     assert [chunk.text for chunk, _ in catalog.search_terms(["首都"], 10)] == ["東京は日本の首都です"]

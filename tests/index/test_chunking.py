@@ -1,8 +1,8 @@
 from itertools import pairwise
 
-from conftest import make_document
 from hypothesis import given
 from hypothesis import strategies as st
+from material import make_document
 
 from rag.index.chunking import chunk_document
 from rag.types import Page, Section, SourceDocument, Span

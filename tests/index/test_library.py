@@ -3,7 +3,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import make_file
+from material import make_file
 
 from rag.errors import EmbedderMismatch, LibraryError, LibraryLocked, LibraryMissing
 from rag.index.library import Library, Shelf

@@ -2,7 +2,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import write_notes
+from material import write_notes
 
 from rag.errors import EmbedderMismatch, ModelFailed
 from rag.index.library import Library
@@ -30,7 +30,7 @@ def _assert_in_step(library: Library) -> None:
     ids = library.catalog.chunk_ids()
     assert library.vectors.ids() == ids
     assert library.catalog.leftover_vectors() == []
-    files, chunks = library.catalog.counts()
+    _, chunks = library.catalog.counts()
     assert chunks == len(ids) == sum(record.chunks for record in library.catalog.files())
     for record in library.catalog.files():
         assert len(library.catalog.chunks_of(record.id)) == record.chunks

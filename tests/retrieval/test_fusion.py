@@ -1,5 +1,5 @@
 import pytest
-from conftest import make_hit
+from material import make_hit
 
 from rag.retrieval.fusion import fuse
 from rag.types import Stage

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import make_document, make_file
+from material import make_document, make_file
 
 from rag.index.catalog import Catalog
 from rag.index.chunking import Piece

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import write_notes
+from material import write_notes
 
 from rag.errors import LibraryEmpty
 from rag.index.library import Library

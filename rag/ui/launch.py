@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import shutil
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import urllib.request
 from types import FrameType
@@ -88,8 +88,10 @@ class PageServer:
         settings = engine.settings
         check_address(settings)
         port = _bound_port(settings)
-        self._uploads = tempfile.TemporaryDirectory(prefix="footnote-", ignore_cleanup_errors=True)
-        os.environ["GRADIO_TEMP_DIR"] = self._uploads.name
+        # Below the home, which the engine has locked: whatever an earlier run left there is nobody's any more.
+        self._uploads = settings.home / "uploads"
+        self._delete_uploads()
+        os.environ["GRADIO_TEMP_DIR"] = str(self._uploads)
         _reach_loopback_directly()
 
         from rag.ui.page import build_page
@@ -122,7 +124,7 @@ class PageServer:
                 css_paths=[STYLE],
             )
         except OSError as error:
-            self._uploads.cleanup()
+            self._delete_uploads()
             raise SettingsError(
                 f"The page cannot listen on {settings.host}, port {port}.",
                 "Another program took the port. End it, or set FOOTNOTE_PORT=0 for a free one.",
@@ -133,7 +135,10 @@ class PageServer:
     def close(self) -> None:
         """Ends the server; calling it twice is harmless."""
         self._page.close(verbose=False)
-        self._uploads.cleanup()
+        self._delete_uploads()
+
+    def _delete_uploads(self) -> None:
+        shutil.rmtree(self._uploads, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self

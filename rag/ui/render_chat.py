@@ -34,6 +34,7 @@ _MARK = re.compile(r"\[\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*\]")
 _TAG = re.compile(r"(<[^>]*>)")
 _LEADING = re.compile(r"[\s>#*+\-]*(?:\d+[.)]\s+)?")
 _EXCERPT = 220
+_LONGEST_WORD = 20
 
 # Characters of Unicode's private area stand in the Markdown source where HTML belongs later, so that neither the text
 # nor the Markdown around them can forge or break it. Whatever of them the model itself writes is replaced first.
@@ -76,7 +77,7 @@ def _paint(rendered: str, chips: Mapping[str, str]) -> str:
             elif run in _MISSING:
                 missing = run == _MISSING[0]
             elif run in chips:
-                parts.append(chips[run])
+                parts.append(_beside_its_word(parts, chips[run]))
             elif run and missing:
                 parts.append(f'<span class="fn-missing" title="{escape(texts.MISSING_TITLE)}">{run}</span>')
             elif run.strip() and unsupported:
@@ -84,6 +85,18 @@ def _paint(rendered: str, chips: Mapping[str, str]) -> str:
             else:
                 parts.append(run)
     return "".join(parts)
+
+
+def _beside_its_word(parts: list[str], chip: str) -> str:
+    """The chip tied to the word before it, which is taken from the end of ``parts``, so that no line begins with it."""
+    before = parts[-1] if parts else ""
+    if "<" in before or not before.strip():
+        return chip
+    kept, space, word = before.rstrip().rpartition(" ")
+    if len(word) > _LONGEST_WORD:
+        return chip
+    parts[-1] = kept + space
+    return f'<span class="fn-tied">{word} {chip}</span>'
 
 
 def _with_stand_ins(
@@ -357,8 +370,9 @@ def empty(library: LibraryInfo, examples: Sequence[str], *, sample: bool, job: s
         sample: Whether this is the library of the sample notes.
         job: HTML of the running job, empty when none runs.
     """
-    if job and library.chunks == 0:
-        body = f"<h2>{escape(texts.EMPTY_INDEXING_TITLE)}</h2>{job}"
+    if job:
+        told = f"<p>{escape(texts.EMPTY_INDEXING)}</p>" if library.chunks else ""
+        body = f"<h2>{escape(texts.EMPTY_INDEXING_TITLE)}</h2>{job}{told}"
     elif library.chunks == 0:
         title, text, action, do = (
             (texts.EMPTY_SAMPLE_TITLE, texts.EMPTY_SAMPLE, texts.EMPTY_SAMPLE_ACTION, "sample")
@@ -378,7 +392,7 @@ def empty(library: LibraryInfo, examples: Sequence[str], *, sample: bool, job: s
         offered = f"<h4>{escape(texts.EMPTY_EXAMPLES)}</h4><div class='fn-examples'>{chips}</div>" if chips else ""
         body = (
             f"<h2>{escape(texts.EMPTY_READY_TITLE.format(library=library.name))}</h2>"
-            f"<p>{escape(texts.EMPTY_READY)}</p>{job}{offered}"
+            f"<p>{escape(texts.EMPTY_READY)}</p>{offered}"
         )
     return f'<div class="fn-empty">{body}</div>'
 

@@ -84,7 +84,7 @@ def visit(browser: Browser, settings: Settings, ollama: OllamaStandIn) -> Iterat
         closing.append(context.close)
         page = context.new_page()
         page.set_default_timeout(30_000)
-        opened = Visit(page, server.address, engine, Path(os.environ["GRADIO_TEMP_DIR"]), [])
+        opened = Visit(page, server.address, engine, settings.home / "uploads", [])
         page.on("pageerror", lambda error: opened.problems.append(f"script error: {error}"))
         page.on(
             "request",

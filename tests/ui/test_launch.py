@@ -3,12 +3,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 from pydantic import SecretStr
 
+from rag.engine import Engine
 from rag.errors import SettingsError
 from rag.settings import Settings
-from rag.ui.launch import check_address, is_loopback
+from rag.ui.launch import PageServer, check_address, is_loopback
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,3 +63,33 @@ def test_an_open_address_without_login_ends_with_a_sentence(tmp_path: Path) -> N
     assert done.returncode == 1
     assert "FOOTNOTE_PASSWORD" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_page_is_served_and_leaves_no_upload_behind(engine: Engine, settings: Settings) -> None:
+    engine.settings = settings.model_copy(update={"port": 0})
+    left = settings.home / "uploads" / "old.md"
+    left.parent.mkdir(parents=True)
+    left.write_text("from a run that crashed")
+    with PageServer(engine) as server:
+        assert httpx.get(server.address, trust_env=False).status_code == 200
+        assert not left.exists()
+        for path in ("/docs", "/openapi.json", "/monitoring"):
+            assert httpx.get(server.address + path, trust_env=False).status_code in (404, 403), path
+        outside = httpx.get(f"{server.address}/gradio_api/file={Path(__file__)}", trust_env=False)
+        assert outside.status_code in (403, 404)
+        upload = {"files": ("a.md", b"text")}
+        assert httpx.post(f"{server.address}/gradio_api/upload", files=upload, trust_env=False).status_code == 200
+        assert [path.name for path in (settings.home / "uploads").rglob("a.md")] == ["a.md"]
+    assert not (settings.home / "uploads").exists()
+
+
+def test_a_login_is_asked_for_where_one_is_set(engine: Engine, settings: Settings) -> None:
+    engine.settings = settings.model_copy(update={"port": 0, "user": "ana", "password": SecretStr("secret")})
+    with PageServer(engine) as server:
+        assert httpx.get(f"{server.address}/config", trust_env=False).status_code == 401
+        upload = {"files": ("a.md", b"text")}
+        assert httpx.post(f"{server.address}/gradio_api/upload", files=upload, trust_env=False).status_code == 401
+        with httpx.Client(trust_env=False) as client:
+            entered = client.post(f"{server.address}/login", data={"username": "ana", "password": "secret"})
+            assert entered.status_code == 200
+            assert client.get(f"{server.address}/config").status_code == 200

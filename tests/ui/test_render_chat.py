@@ -54,6 +54,13 @@ def test_unsupported_sentences_are_marked_without_breaking_lists_or_emphasis() -
     assert "fn-unsupported" not in html.split("Other")[1]
 
 
+def test_a_chip_stays_beside_its_word() -> None:
+    html = render_chat.answer_text(Answer("It has one owner [1]. **Bold** [2]", "answered"))
+    assert re.search(r'It has one <span class="fn-tied">owner <button[^>]*>1</button></span>\.', html)
+    assert re.search(r"<strong>Bold</strong> <button", html)
+    parse(html)
+
+
 def test_a_number_is_marked_missing_only_when_every_cited_passage_lacks_it() -> None:
     text = "It takes 30 ms and 128 layers [1] [2]."
     answer = Answer(
@@ -136,6 +143,9 @@ def test_empty_states_say_what_to_do() -> None:
     bare = LibraryInfo(HOSTILE, (), 0, 0, "")
     assert "Index the sample notes" in parse(render_chat.empty(bare, (), sample=True, job="")).text
     assert "Ingest tab" in parse(render_chat.empty(bare, (), sample=False, job="")).text
+    busy = parse(render_chat.empty(LibraryInfo("L", ("/n",), 3, 9, "e5"), ("Why?",), sample=True, job="<p>job</p>"))
+    assert "read so far" in busy.text
+    assert "Why?" not in busy.text
     full = LibraryInfo(HOSTILE, ("/n",), 3, 9, "e5")
     tree = parse(render_chat.empty(full, (HOSTILE,), sample=False, job=""))
     assert ("button", "data-question", HOSTILE) in tree.attributes

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from langchain_core.messages import BaseMessage
+
 from rag.answering.prompts import condense_messages
 from rag.index.terms import terms
 from rag.models.base import ChatModel
@@ -49,13 +51,24 @@ def condense(question: str, history: Sequence[Turn], chat: ChatModel | None) -> 
     conversation = "\n".join(
         f"{'Q' if turn.role == 'user' else 'A'}: {turn.text[:300]}" for turn in history[-2 * _HISTORY :]
     )
-    reply = chat.runnable.invoke(condense_messages(question, conversation), max_tokens=80).text
-    rewritten = reply.strip().strip('"“”').split("\n")[0]
-    if not rewritten or len(rewritten) > 4 * len(joined):
+    rewritten = _first_line(chat, condense_messages(question, conversation), limit=2 * len(joined) + 80)
+    if not rewritten:
         return joined, "The model's rewriting was unusable: searched together with the question before it."
     if rewritten == question:
         return question, "The model left the question as typed."
     return rewritten, "A follow-up: rewritten by the model with the conversation."
+
+
+def _first_line(chat: ChatModel, messages: list[BaseMessage], limit: int) -> str:
+    """The first line that the model says; empty when it does not come to an end within ``limit`` characters."""
+    said = ""
+    pieces = chat.runnable.stream(messages)
+    for piece in pieces:
+        said = (said + piece.text).lstrip()
+        if "\n" in said or len(said) > limit:
+            break
+    line = said.split("\n")[0].strip().strip('"“”')
+    return "" if len(line) > limit else line
 
 
 def _leans_on_history(question: str) -> bool:

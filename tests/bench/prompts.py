@@ -47,7 +47,7 @@ def main() -> None:
     for question, accepted, chunks, gold in _questions(options.answerable, options.unanswerable, options.notes):
         started = time.perf_counter()
         messages = answer_messages(question, chunks, [], small=chat.identity.small)
-        text = chat.runnable.invoke(messages, max_tokens=200).text.strip()
+        text = chat.runnable.invoke(messages).text.strip()
         seconds.append(time.perf_counter() - started)
         refused = is_refusal(text)
         if accepted:

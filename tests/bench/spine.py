@@ -148,7 +148,7 @@ def token(_: argparse.Namespace) -> None:
             return
         list(engine.ask(SAMPLES, QUESTIONS[-1]))
         for question in QUESTIONS:
-            chat.runnable.invoke("Say yes.", max_tokens=1)  # another prompt takes the cache's place
+            chat.runnable.invoke("Say yes.")  # another prompt takes the cache's place
             started = time.perf_counter()
             prompt, first = None, None
             events = engine.ask(SAMPLES, question)
@@ -160,7 +160,7 @@ def token(_: argparse.Namespace) -> None:
             events.close()
             if prompt is None or first is None:
                 continue  # refused: there is no first token
-            chat.runnable.invoke("Say yes.", max_tokens=1)
+            chat.runnable.invoke("Say yes.")
             messages = [(message.role, message.content) for message in prompt.messages]
             started = time.perf_counter()
             for piece in chat.runnable.stream(messages):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fakes.ollama_server import OllamaStandIn
-from material import SHARED
+from material import SHARED, missing
 
 from rag.engine import Engine
 from rag.index.library import Library, Shelf
@@ -40,7 +40,7 @@ def settings(tmp_path: Path) -> Settings:
 def shared_data() -> Path:
     """The public test material beside the checkout."""
     if not SHARED.is_dir():
-        pytest.skip("the public test material is not beside this checkout (../shared/data)")
+        missing("the public test material is not beside this checkout (../shared/data)")
     return SHARED
 
 

@@ -390,8 +390,13 @@ class Catalog:
     # ---------------------------------------------------------------------------------------------------- conversations
 
     def new_conversation(self) -> int:
-        """Begins a conversation, named after its first question when that comes, and returns its number."""
+        """Begins a conversation and returns its number; one in which nothing was said yet is taken again."""
         with self._transaction() as execute:
+            empty = execute(
+                "SELECT id FROM conversation WHERE id NOT IN (SELECT conversation_id FROM exchange)"
+            ).fetchone()
+            if empty is not None:
+                return int(empty[0])
             cursor = execute("INSERT INTO conversation (title, updated_at) VALUES ('', ?)", (time.time(),))
         return int(cursor.lastrowid or 0)
 

@@ -46,7 +46,7 @@ class EmbeddedChat(ChatModel):
         trained = facts.context_length or settings.context_tokens
         self.identity = ChatModelIdentity(
             provider="embedded",
-            name=path.stem,
+            name=(facts.name or path.stem).removesuffix(" GGUF"),
             digest=digest,
             context_tokens=min(settings.context_tokens, trained),
             small=is_small(facts.size_label or facts.name or path.stem),

@@ -138,11 +138,13 @@ def test_job_that_never_ended_is_interrupted(catalog: Catalog) -> None:
 
 
 def test_conversations(catalog: Catalog) -> None:
-    one, two = catalog.new_conversation(), catalog.new_conversation()
+    one = catalog.new_conversation()
+    assert catalog.new_conversation() == one, "one in which nothing was said is taken again"
     trace = _trace("When?")
     catalog.add_exchange(one, trace)
-    assert [info.id for info in catalog.conversations()] == [one, two]
-    assert [info.title for info in catalog.conversations()] == ["When?", ""]
+    two = catalog.new_conversation()
+    assert [info.id for info in catalog.conversations()] == [two, one]
+    assert [info.title for info in catalog.conversations()] == ["", "When?"]
     (exchange,) = catalog.exchanges(one)
     assert exchange.trace == trace
     assert catalog.last_exchange() == exchange

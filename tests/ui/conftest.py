@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes.ollama_server import OllamaStandIn
+from material import missing
 
 from rag.engine import Engine
 from rag.settings import Settings
@@ -18,30 +18,15 @@ from rag.settings import Settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "fakes"))
-
-from ollama_server import OllamaStandIn
-
-
-@pytest.fixture
-def ollama() -> Iterator[OllamaStandIn]:
-    with OllamaStandIn() as stand_in:
-        yield stand_in
-
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium; without it the test is skipped, unless FOOTNOTE_REQUIRE_BROWSER is set."""
-    required = bool(os.environ.get("FOOTNOTE_REQUIRE_BROWSER"))
+    """Chromium; without it the test is skipped, but not in CI."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        assert not required, "FOOTNOTE_REQUIRE_BROWSER is set and playwright is not installed"
-        pytest.skip("playwright is not installed")
     if chromium is None:
-        assert not required, "FOOTNOTE_REQUIRE_BROWSER is set and there is no Chromium"
-        pytest.skip("there is no Chromium on this machine")
+        missing("there is no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield opened

@@ -15,7 +15,7 @@ from rag.settings import load_settings
 
 if TYPE_CHECKING:
     from conftest import Visit
-    from ollama_server import OllamaStandIn
+    from fakes.ollama_server import OllamaStandIn
 
 pytestmark = pytest.mark.browser
 
@@ -202,7 +202,7 @@ def test_without_a_model_it_searches_and_offers_one(visit: Start, with_samples: 
 def test_a_model_that_fails_says_so_and_can_be_asked_again(
     visit: Start, with_samples: Path, ollama: OllamaStandIn
 ) -> None:
-    from ollama_server import Failure
+    from fakes.ollama_server import Failure
 
     ollama.failures.append(Failure("/api/chat", status=500))
     ollama.reply = ["Every 6 hours [1]."]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rag.errors import SettingsError
@@ -35,7 +36,12 @@ class Settings(BaseSettings):
     """Footnote's settings; each field's description is its documentation."""
 
     model_config = SettingsConfigDict(
-        env_prefix="FOOTNOTE_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+        env_prefix="FOOTNOTE_",
+        env_file=".env",
+        env_file_encoding="utf-8-sig",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
     )
 
     home: Path = Field(
@@ -84,6 +90,24 @@ class Settings(BaseSettings):
     user: str = Field("", description="User name for the page; empty: no login (loopback only).")
     password: SecretStr = Field(SecretStr(""), description="Password for the page.")
 
+    @field_validator("home", "cache", "model_path")
+    @classmethod
+    def _written_out(cls, path: Path | None) -> Path | None:
+        """``~`` is written out here, since no shell does it in ``.env``."""
+        try:
+            return path and path.expanduser()
+        except RuntimeError as error:
+            raise ValueError("there is no such user") from error
+
+    @field_validator("ollama_url", "openai_url", "chroma_url")
+    @classmethod
+    def _address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("an address begins with http:// or https:// and names a host, as in http://127.0.0.1:8000")
+        _ = parts.port  # raises when it is no number from 0 to 65535
+        return url
+
     @property
     def models_dir(self) -> Path:
         """Where model files lie."""
@@ -106,9 +130,11 @@ def load_settings(**overrides: object) -> Settings:
         field = str(first["loc"][0]) if first["loc"] else "?"
         name = field if field.isupper() else f"FOOTNOTE_{field.upper()}"
         raise SettingsError(
-            f"The setting {name} is {first.get('input')!r}: {first['msg']}.",
+            f"The setting {name} is {str(first.get('input'))!r}: {first['msg'].removeprefix('Value error, ')}.",
             "Correct it in the environment or in .env, or remove it to use the default.",
         ) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError("The file .env is not UTF-8 text.", "Save it as UTF-8.") from error
 
 
 def silence_telemetry() -> None:

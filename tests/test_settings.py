@@ -61,3 +61,40 @@ def test_a_bad_value_names_the_setting_and_what_it_takes(monkeypatch: pytest.Mon
     monkeypatch.setenv("FOOTNOTE_CHUNK_TOKENS", "many")
     with pytest.raises(SettingsError, match=r"FOOTNOTE_CHUNK_TOKENS is 'many'.*integer"):
         load_settings()
+
+
+@pytest.mark.parametrize("name", ["home", "cache", "model_path"])
+def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / ".env").write_text(f"FOOTNOTE_{name.upper()}=~/x\n")
+    assert getattr(load_settings(), name) == tmp_path / "x"
+    (tmp_path / ".env").write_text(f"FOOTNOTE_{name.upper()}=~nosuchuser/x\n")
+    with pytest.raises(SettingsError, match=f"FOOTNOTE_{name.upper()} is '~nosuchuser/x': there is no such user"):
+        load_settings()
+
+
+@pytest.mark.parametrize("name", ["OLLAMA_URL", "OPENAI_URL", "CHROMA_URL"])
+@pytest.mark.parametrize("url", ["host:8000", "ftp://host", "http://", "//host", "http://host:port", "http://[::1"])
+def test_an_address_that_is_none_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, url: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(f"FOOTNOTE_{name}", url)
+    with pytest.raises(SettingsError, match=re.escape(f"FOOTNOTE_{name} is '{url}': ")):
+        load_settings()
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8000", "https://models.example/v1", "http://[::1]:11434"])
+def test_an_address_is_kept_as_it_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOOTNOTE_OLLAMA_URL", url)
+    assert load_settings().ollama_url == url
+
+
+def test_an_env_file_that_is_not_utf_8(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_bytes("FOOTNOTE_HOME=/tmp/\u00e9\n".encode("latin-1"))
+    with pytest.raises(SettingsError, match=r"\.env is not UTF-8"):
+        load_settings()

@@ -19,7 +19,7 @@ class Background(Generic[Event]):
 
     Attributes:
         events: What has come so far, in order; only ever grows.
-        error: The failure that ended it, if one did.
+        error: The failure that ended it, if one did; also one of closing it.
     """
 
     def __init__(self, iterator: Iterator[Event]) -> None:
@@ -43,22 +43,27 @@ class Background(Generic[Event]):
 
     def stop(self) -> None:
         """Asks for the end; returns at once."""
-        self._stop.set()
+        with self._changed:
+            self._stop.set()
+            self._changed.notify_all()
 
     def changes(self, interval: float) -> Iterator[None]:
-        """Yields now, then whenever something new came, and a last time when all is over.
+        """Yields now, then whenever something new came or it was asked to stop, and a last time when all is over.
 
         Args:
             interval: Shortest time between two yields, in seconds.
         """
         while True:
-            seen, done = len(self.events), self._done
+            seen, done = self._seen(), self._done
             yield None
             if done:
                 return
             time.sleep(interval)
             with self._changed:
-                self._changed.wait_for(lambda seen=seen: len(self.events) > seen or self._done)  # type: ignore[misc]
+                self._changed.wait_for(lambda seen=seen: self._done or self._seen() != seen)  # type: ignore[misc]
+
+    def _seen(self) -> tuple[int, bool]:
+        return len(self.events), self.stopping
 
     def _run(self) -> None:
         try:
@@ -68,11 +73,11 @@ class Background(Generic[Event]):
                     self._changed.notify_all()
                 if self._stop.is_set():
                     break
+            if isinstance(self._iterator, Generator):
+                self._iterator.close()
         except RagError as error:
             self.error = error
         finally:
-            if isinstance(self._iterator, Generator):
-                self._iterator.close()
             with self._changed:
                 self._done = True
                 self._changed.notify_all()

@@ -1,7 +1,7 @@
 import threading
 from collections.abc import Iterator
 
-from rag.errors import ModelFailed
+from rag.errors import LibraryError, ModelFailed
 from rag.ui.background import Background
 
 
@@ -63,3 +63,41 @@ def test_two_watchers_see_the_same(tmp_path: object) -> None:
     list(work.changes(0.0))
     list(first)
     assert work.events == ["a", "b"]
+
+
+def test_work_that_cannot_be_ended_well_is_over_all_the_same() -> None:
+    def unkept() -> Iterator[int]:
+        try:
+            yield 1
+            threading.Event().wait(0.05)
+            yield 2
+            threading.Event().wait(5)
+            yield 3
+        except GeneratorExit:
+            raise LibraryError("The disk is full.") from None
+
+    work = Background(unkept())
+    work.stop()
+    list(work.changes(0.0))
+    assert not work.running
+    assert work.error is not None
+    assert work.error.message == "The disk is full."
+
+
+def test_a_watcher_hears_of_a_stop_before_the_work_has_noticed() -> None:
+    gate = threading.Event()
+
+    def blocked() -> Iterator[int]:
+        gate.wait(10)
+        yield 1
+
+    work = Background(blocked())
+    watching = work.changes(0.0)
+    next(watching)
+    threading.Timer(0.05, work.stop).start()
+    next(watching)
+    assert work.stopping
+    assert work.running
+    gate.set()
+    list(watching)
+    assert not work.running

@@ -82,25 +82,23 @@ def _live_item(answering: Answering) -> dict[str, Any]:
     retrieval, prompt = answering.found
     error = answering.work.error
     text = answering.text
+    passages = prompt.passages if prompt else ()
     if answering.trace is not None:
         body = render_chat.answer(answering.trace.answer, answering.question, answering.index)
     elif error is not None:
         body = render_chat.failed(error.message, error.hint, answering.question)
+    elif answering.work.stopping:
+        body = render_chat.stopped(text, passages, answering.question)
     elif text:
-        body = render_chat.streaming(text, prompt.passages if prompt else ())
+        body = render_chat.streaming(text, passages)
     elif not answering.work.running:
-        ended = (
-            (texts.OUTCOME_STOPPED, "")
-            if answering.work.stopping
-            else (texts.OUTCOME_FAILED, texts.OUTCOME_FAILED_HINT)
-        )
-        body = render_chat.failed(*ended, answering.question)
+        body = render_chat.failed(texts.OUTCOME_FAILED, texts.OUTCOME_FAILED_HINT, answering.question)
     else:
         body = render_chat.waiting(retrieval, prompt)
     finished = answering.trace.answer if answering.trace else None
     return {
         "key": f"{answering.conversation}-{answering.index}",
-        "live": answering.work.running,
+        "live": answering.work.running and not answering.work.stopping,
         "question": render_chat.question(answering.question, retrieval),
         "answer": body,
         "sources": render_chat.sources(retrieval, prompt, finished) if retrieval else "",
@@ -155,9 +153,10 @@ def offer_value(desk: Desk) -> str:
 
 
 def field_update(desk: Desk) -> Any:
-    """The question field with the button that fits: ask, or stop the answer being written."""
-    running = desk.answering is not None and desk.answering.work.running
-    return gr.update(submit_btn=False if running else texts.ASK, stop_btn=texts.STOP if running else False)
+    """The question field with the button that fits: ask, or stop the answer being written; what is typed stays."""
+    if desk.answering is None or not desk.answering.work.running:
+        return gr.update(submit_btn=texts.ASK, stop_btn=False)
+    return gr.update(submit_btn=False, stop_btn=texts.STOPPING if desk.answering.work.stopping else texts.STOP)
 
 
 def wire_chat(
@@ -174,12 +173,12 @@ def wire_chat(
         if not question:
             return gr.skip(), in_conversation, gr.skip()
         if desk.answering is not None and desk.answering.work.running:
-            gr.Info(texts.ANSWER_BUSY, title="")
+            gr.Info(texts.ANSWER_STOPPING if desk.answering.work.stopping else texts.ANSWER_BUSY, title="")
             return gr.skip(), in_conversation, gr.skip()
         engine = desk.engine
         if in_conversation is None:
             in_conversation = engine.new_conversation(in_library)
-        index = len(engine.exchanges(in_library, in_conversation))
+        index = desk.turns(in_library, in_conversation)
         events = engine.ask(in_library, question, conversation=in_conversation, notes=notes or None)
         desk.answering = Answering(in_library, in_conversation, index, question, Background(events))
         desk.conversations[in_library] = in_conversation
@@ -192,11 +191,11 @@ def wire_chat(
             return
         value = thread_value(desk, in_library, in_conversation)
         before = value["items"][: answering.index]
-        busy = field_update(desk)
+        shown = None
         for _ in answering.work.changes(FOLLOW):
-            items = [*before, _live_item(answering)]
-            yield {"library": in_library, "items": items}, busy, gr.skip()
-            busy = gr.skip()
+            items, field = [*before, _live_item(answering)], field_update(desk)
+            yield {"library": in_library, "items": items}, gr.skip() if field == shown else field, gr.skip()
+            shown = field
         finished = thread_value(desk, in_library, in_conversation)
         yield finished, field_update(desk), conversation_list(desk, in_library, in_conversation)
 
@@ -209,10 +208,9 @@ def wire_chat(
         return start(str(event.question), *rest)
 
     def stop() -> Any:
-        if desk.answering is None or not desk.answering.work.running:
-            return field_update(desk)
-        desk.answering.work.stop()
-        return gr.update(stop_btn=texts.STOPPING)
+        if desk.answering is not None:
+            desk.answering.work.stop()
+        return field_update(desk)
 
     shown = [tab.thread, tab.question, bar.conversations]
     asked = [library, conversation, bar.notes]

@@ -114,6 +114,10 @@ class Desk:
                 return last
         return listed[0].id if listed else None
 
+    def turns(self, library: str, conversation: int | None) -> int:
+        """How many questions a conversation holds; 0 for one that has not begun or is gone."""
+        return next((info.turns for info in self.engine.conversations(library) if info.id == conversation), 0)
+
     def examples(self, library: str) -> Sequence[str]:
         """Questions to begin with; only the sample notes have some."""
         path = self.engine.sample_folder().parent / "sample_questions.jsonl"

@@ -145,7 +145,7 @@ def build_page(engine: Engine) -> gr.Blocks:
                 **ingest_room.job_updates(ingest, job),
                 **side_room.pull_updates(desk, bar),
             }
-            if number is None or not engine.exchanges(name, number):
+            if desk.turns(name, number) == 0:
                 updates[chat.thread] = thread_value(desk, name, number)
             if not busy:
                 updates |= ingest_room.file_updates(desk, ingest, name, needle)

@@ -264,8 +264,17 @@ def answer(finished: Answer, asked: str, index: int) -> str:
 
 def failed(message: str, hint: str, asked: str) -> str:
     """An answer that broke off, with the reason and the way to try again."""
+    return notice(message, hint, "error") + _again(asked)
+
+
+def stopped(text: str, passages: Sequence[Passage], asked: str) -> str:
+    """An answer that was stopped while the model has not noticed yet: what it had said, and the way to ask again."""
+    said = streaming(text, passages) if text else ""
+    return f"{said}{notice(texts.OUTCOME_STOPPED, kind='quiet')}{_again(asked)}"
+
+
+def _again(asked: str) -> str:
     return (
-        f"{notice(message, hint, 'error')}"
         '<div class="fn-actions">'
         f'<button type="button" data-do="retry" data-question="{escape(asked)}">{escape(texts.RETRY)}</button></div>'
     )

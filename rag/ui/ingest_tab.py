@@ -175,7 +175,7 @@ def outputs(tab: IngestTab) -> list[Any]:
 def _folder(typed: str) -> Path:
     if not typed.strip():
         raise SourceError(texts.FOLDER_EMPTY)
-    return Path(typed.strip()).expanduser()
+    return Path(typed.strip())
 
 
 def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) -> None:

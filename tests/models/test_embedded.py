@@ -52,6 +52,17 @@ def test_the_same_question_gets_the_same_answer(chat):
     assert first == second != ""
 
 
+def test_two_prompts_in_turn_are_not_read_again_from_their_start(chat):
+    _ = chat.runnable
+    rewriting = "You rewrite questions so that they can be searched alone. " * 4
+    answering = "You answer from the numbered passages and cite them. " * 4
+    for prompt in (rewriting, answering, rewriting):
+        messages = [{"role": "system", "content": prompt}, {"role": "user", "content": "And how often?"}]
+        asked = {"messages": messages, "max_tokens": 1}
+        answer = chat._client._http.post(f"{chat._client._url}/chat/completions", json=asked).json()
+    assert answer["timings"]["cache_n"] > answer["timings"]["prompt_n"]
+
+
 def test_tokens_are_counted_by_the_model_itself(chat):
     assert chat.exact_counts
     assert chat.count_tokens(["hello world", "", "潮の満ち引き"])[:2] == [2, 0]

@@ -14,6 +14,7 @@ from rag.types import Chunk, Span, Status
 from rag.ui import texts
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")
+_OWN = ("embedded", "bundled")
 _SCORE_DIGITS = {"cosine": 3, "bm25": 2, "rrf": 4}
 
 
@@ -119,14 +120,15 @@ def status_line(status: Status | None) -> str:
     if status is None:
         return f'<div class="fn-status">{brand}<span>{escape(texts.STATUS_LOOKING)}</span></div>'
     chat, embedder = status.chat, status.embedder
-    model = f"{chat.name} ({chat.provider})" if chat else texts.STATUS_NO_MODEL
+    model = (chat.name, chat.provider) if chat else (texts.STATUS_NO_MODEL, "")
+    vectors = (embedder.model, embedder.provider) if embedder else (texts.STATUS_NO_EMBEDDER, "")
     entries = [
-        ("model", texts.STATUS_MODEL, model, status.chat_reason, "" if chat else "off"),
+        ("model", texts.STATUS_MODEL, _named(*model), _title(*model, status.chat_reason), "" if chat else "off"),
         (
             "embedder",
             texts.STATUS_EMBEDDER,
-            f"{embedder.model} ({embedder.provider})" if embedder else texts.STATUS_NO_EMBEDDER,
-            status.embedder_reason,
+            _named(*vectors),
+            _title(*vectors, status.embedder_reason),
             "" if embedder else "off",
         ),
         ("device", texts.STATUS_DEVICE, status.device or "–", "", ""),
@@ -135,10 +137,20 @@ def status_line(status: Status | None) -> str:
         window = texts.STATUS_TOKENS.format(count=figure(chat.context_tokens))
         entries.append(("window", texts.STATUS_WINDOW, window, "", ""))
     cells = "".join(
-        f'<span class="fn-fact {state}" title="{escape(reason)}"><i>{term(word, label)}</i> '
+        f'<span class="fn-fact {word} {state}" title="{escape(title)}"><i>{term(word, label)}</i> '
         f"<b>{escape(value)}</b></span>"
-        for word, label, value, reason, state in entries
+        for word, label, value, title, state in entries
     )
     warnings = "".join(f"<li>{escape(warning)}</li>" for warning in status.warnings)
     told = f'<ul class="fn-warnings" role="status">{warnings}</ul>' if warnings else ""
     return f'<div class="fn-status">{brand}{cells}</div>{told}'
+
+
+def _named(name: str, provider: str) -> str:
+    """The model as the line shows it: who runs it is only said where that is not Footnote itself."""
+    return f"{name} ({provider})" if provider not in ("", *_OWN) else name
+
+
+def _title(name: str, provider: str, reason: str) -> str:
+    """The whole of it, since the line cuts what is too long for it."""
+    return f"{name} ({provider}): {reason}" if provider else reason

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from page_values import CHAT, EMBEDDER, HOSTILE, make_chunk, parse
 
@@ -51,6 +53,16 @@ def test_status_line_says_what_runs_and_what_fell_back() -> None:
     assert "8,192 tokens" in tree.text
     assert "No card." in tree.text
     assert HOSTILE in tree.text
+
+
+def test_status_line_is_short_where_footnote_itself_runs_the_model() -> None:
+    own = replace(CHAT, provider="embedded", name=f"Qwen2.5 {HOSTILE}")
+    tree = parse(render.status_line(Status(own, HOSTILE, EMBEDDER, "it is there.", "cpu")))
+    assert "(embedded)" not in tree.text
+    assert "(bundled)" not in tree.text
+    titles = [value for _, name, value in tree.attributes if name == "title"]
+    assert f"Qwen2.5 {HOSTILE} (embedded): {HOSTILE}" in titles
+    assert "e5-small (bundled): it is there." in titles
 
 
 def test_status_line_without_a_chat_model_says_search_only() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -161,6 +162,35 @@ def test_an_answer_survives_a_reload_and_can_be_stopped(
     page.click("[data-do=retry]")
     wait_for_answer(here, 2)
     assert "6 hours" in page.locator(".fn-text").nth(1).inner_text()
+
+
+def test_a_question_typed_while_a_stopped_model_still_reads_stays(
+    visit: Start, with_samples: Path, ollama: OllamaStandIn
+) -> None:
+    has_read = threading.Event()
+    reply = ["Every 6 hours [1]."]
+    ollama.reply = lambda messages: reply if has_read.wait(60) else []
+    here = visit()
+    page = here.page
+    assert page.locator(".fn-status").evaluate("(line) => line.offsetHeight") < 40
+    ask(here, "How often do the wipers sweep the optical window?")
+    page.locator(".fn-waiting", has_text="Reading").wait_for()
+    page.locator("#question .stop-button").click()
+    page.locator(".fn-answered", has_text="Stopped").wait_for()
+    page.locator("#question .stop-button", has_text="Stopping").wait_for()
+
+    another = "How often do the wipers sweep, in hours?"
+    ask(here, another)
+    page.locator(".toast-body", has_text="still ending").wait_for()
+    field = page.locator("#question textarea")
+    assert field.input_value() == another
+    has_read.set()
+    page.locator("#question .submit-button").wait_for()
+    assert field.input_value() == another
+    field.press("Enter")
+    wait_for_answer(here, 2)
+    assert "6 hours" in page.locator(".fn-text").last.inner_text()
+    assert field.input_value() == ""
 
 
 def test_conversations_are_kept_renamed_exported_and_deleted(

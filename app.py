@@ -10,9 +10,9 @@ import sys
 
 def main() -> int:
     """Runs the page until it is ended; returns the exit code."""
-    from rag.settings import load_settings, silence_telemetry
+    from rag.settings import load_settings, prepare_environment
 
-    silence_telemetry()
+    prepare_environment()
 
     from rag.engine import Engine
     from rag.errors import RagError

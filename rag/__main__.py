@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import io
 import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.errors import LibraryMissing, RagError
-from rag.settings import load_settings, silence_telemetry
+from rag.settings import load_settings, prepare_environment
 from rag.types import AnswerDone, Change, FileState, RetrievalDone, TextDelta
 
 if TYPE_CHECKING:
@@ -28,7 +30,10 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit code."""
     options = _parser().parse_args(arguments)
-    silence_telemetry()
+    prepare_environment()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")  # notes and answers may be in any script, whatever the console says
     try:
         from rag.engine import Engine
 
@@ -42,6 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing more may be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 
@@ -91,12 +100,12 @@ def _positive(text: str) -> int:
 
 
 def _index(engine: Engine, options: argparse.Namespace) -> int:
-    folder = options.folder.expanduser().absolute()
     library = options.library or engine.default_library()
+    if options.plan:
+        return _show_plan(engine, library, options)
+    folder = engine.folder(options.folder)
     if library not in {info.name for info in engine.libraries()}:
         engine.create_library(library)
-    if options.plan:
-        return _show_plan(engine, library, folder, options)
     engine.use_library(library)
     report = _follow(engine, library, folder)
     if report is None:
@@ -108,8 +117,8 @@ def _index(engine: Engine, options: argparse.Namespace) -> int:
     return 1 if report.stopped else 0
 
 
-def _show_plan(engine: Engine, library: str, folder: Path, options: argparse.Namespace) -> int:
-    plan = engine.plan(library, folder)
+def _show_plan(engine: Engine, library: str, options: argparse.Namespace) -> int:
+    plan = engine.plan(library, options.folder)
     if options.json:
         lines = [{"path": planned.path, "change": planned.change, "size": planned.size} for planned in plan.files]
         _print_json({"library": library, "root": plan.root, "files": lines, "skipped": plan.skipped})
@@ -170,12 +179,14 @@ def _ask(engine: Engine, options: argparse.Namespace) -> int:
             f"There is no library “{library}”.", "`python -m rag index FOLDER --library NAME` makes one."
         )
     trace: Trace | None = None
+    # On a terminal the words are shown as they come, on standard error: what counts is the checked answer after them.
+    watched = sys.stderr.isatty() and not options.json
     with closing(engine.ask(library, options.question, notes=options.notes)) as events:
         for event in events:
             if isinstance(event, RetrievalDone) and not options.json:
                 _print_hits(event.retrieval)
-            elif isinstance(event, TextDelta) and not options.json:
-                print(event.text, end="", flush=True, file=sys.stderr if sys.stderr.isatty() else sys.stdout)
+            elif isinstance(event, TextDelta) and watched:
+                print(event.text, end="", flush=True, file=sys.stderr)
             elif isinstance(event, AnswerDone):
                 trace = event.trace
     if trace is None:
@@ -202,13 +213,13 @@ def _print_hits(retrieval: Retrieval) -> None:
 def _print_answer(trace: Trace) -> None:
     from rag.answering.export import cited_words, place
 
-    print(f"\n\n{trace.answer.text}\n")
+    print(f"\n{trace.answer.text}\n")
     for warning in trace.answer.warnings:
         print(f"warning: {warning}")
     for citation in trace.answer.citations:
         by = "" if citation.by == "model" else " (bound by Footnote)"
         missing = f" NOT IN THE PASSAGE: {', '.join(citation.missing)}" if citation.missing else ""
-        print(f"[{citation.number}]{by} {place(citation.chunk)}: “{cited_words(citation)}”{missing}")
+        print(f"[{citation.number}]{by} {place(citation.chunk, citation.page)}: “{cited_words(citation)}”{missing}")
 
 
 def _answer_json(trace: Trace) -> dict[str, Any]:
@@ -225,7 +236,7 @@ def _answer_json(trace: Trace) -> dict[str, Any]:
             {
                 "number": citation.number,
                 "file": citation.chunk.path,
-                "page": citation.chunk.page,
+                "page": citation.page,
                 "heading": " › ".join(citation.chunk.heading_path),
                 "span": [citation.span.start, citation.span.end],
                 "by": citation.by,

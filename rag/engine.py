@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
 import threading
+import time
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from rag.answering.chain import Answering, AnswerRun
 from rag.answering.citations import without_marks
 from rag.answering.export import to_markdown
-from rag.errors import LibraryCorrupt, LibraryError, RagError, SettingsError, SourceError
+from rag.errors import LibraryCorrupt, LibraryError, RagError, SettingsError
 from rag.index.jobs import SyncJob
 from rag.index.library import Library, Shelf
 from rag.index.sync import ChunkProfile, apply_plan, forget_file, make_plan, plan_again
@@ -21,6 +23,7 @@ from rag.models import choice
 from rag.models.base import ChatModel, Embedder
 from rag.retrieval.retriever import Retriever
 from rag.settings import Settings
+from rag.sources.scan import folder_of
 from rag.sources.workers import ReaderPool
 from rag.types import (
     AnswerDone,
@@ -41,6 +44,7 @@ from rag.types import (
     Status,
     SyncEvent,
     SyncPlan,
+    SyncReport,
     Trace,
     Turn,
 )
@@ -51,6 +55,7 @@ SAMPLES = "Sample notes"
 _SAMPLE_FOLDER = Path(__file__).parent.parent / "assets" / "sample_notes"
 _PAGE_ZOOM = 2.0
 _CLOSING_SECONDS = 10.0
+_LOOK_AGAIN_SECONDS = 20.0
 
 
 class Engine:
@@ -76,6 +81,9 @@ class Engine:
         self._embedders: dict[EmbedderIdentity, Embedder] = {}
         self._picked_embedder: tuple[Embedder, str] | None = None
         self._picked_chat: tuple[ChatModel | None, str] | None = None
+        self._retired: list[ChatModel] = []
+        self._answers = 0
+        self._looked_at = 0.0
         self._picking = threading.RLock()
         self._last: dict[str, Trace] = {}
         if not self._shelf.names():
@@ -85,10 +93,10 @@ class Engine:
         """Stops running jobs after their current slice, and frees models, workers and stores."""
         for job in self._jobs.values():
             job.stop()
+        self._readers.close()  # a job that waits for a slow file ends with it
         for job in self._jobs.values():
             job.join(_CLOSING_SECONDS)
         self._forget_picks()
-        self._readers.close()
         self._shelf.close()
 
     def __enter__(self) -> Engine:
@@ -131,13 +139,11 @@ class Engine:
         Raises:
             LibraryError: A sync of it is running.
         """
-        job = self._jobs.get(name)
-        if job is not None and job.running:
-            raise LibraryError(f"“{name}” is being synced.", "Stop the sync, then delete the library.")
+        if name in self._jobs:
+            self._jobs[name].refuse_while_running()
         self._jobs.pop(name, None)
         self._last.pop(name, None)
         self._shelf.delete(name)
-        shutil.rmtree(self.dropped_folder(name), ignore_errors=True)
 
     def sample_folder(self) -> Path:
         """Footnote's own sample notes."""
@@ -145,9 +151,17 @@ class Engine:
 
     def dropped_folder(self, name: str) -> Path:
         """Where files that were dropped on the page are kept for a library; it may not exist yet."""
-        return self.settings.home / "dropped" / name.replace("/", "_")
+        return self._shelf.folder(name) / "dropped"
 
     # -------------------------------------------------------------------------------------------------------- files
+
+    def folder(self, typed: Path) -> Path:
+        """The folder that a person typed, absolute and with ``~`` expanded.
+
+        Raises:
+            SourceError: There is no such folder.
+        """
+        return folder_of(typed)
 
     def files(self, library: str) -> tuple[FileRecord, ...]:
         """A library's files with their state."""
@@ -160,7 +174,8 @@ class Engine:
     def sync(self, library: str, folder: Path) -> Iterator[SyncEvent]:
         """Brings a library in step with a folder, in this thread. The last event carries the report."""
         opened = self._shelf.library(library)
-        yield from self._job(opened).run(str(folder), lambda stop: self._sync(opened, folder, stop))
+        root = folder_of(folder)
+        yield from self._job(opened).run(str(root), lambda stop: self._sync(opened, root, stop))
 
     def start_sync(self, library: str, folder: Path) -> None:
         """Does the same in the background.
@@ -171,26 +186,38 @@ class Engine:
             EmbedderMismatch: The embedder in use did not build the library.
         """
         opened = self._shelf.library(library)
-        if not folder.expanduser().is_dir():
-            raise SourceError(f"There is no folder {folder}.", "Check the spelling of the path.")
+        root = folder_of(folder)
         self._embedder(opened)
-        self._job(opened).start(str(folder), lambda stop: self._sync(opened, folder, stop))
+        self._job(opened).start(str(root), lambda stop: self._sync(opened, root, stop))
 
     def start_rebuild(self, library: str) -> None:
         """Empties a library and indexes its folders anew, with the embedder and chunk sizes now chosen."""
         opened = self._shelf.library(library)
-        roots = [Path(root) for root in opened.catalog.roots()]
+        roots = [folder_of(Path(root)) for root in opened.catalog.roots()]
         if not roots:
             raise LibraryError(f"“{library}” is empty.", "Index a folder instead.")
         self._default_embedder()
 
         def rebuild(stop: threading.Event) -> Iterator[SyncEvent]:
-            opened.vectors.clear()
             opened.catalog.clear()
-            for root in roots:
-                yield from self._sync(opened, root, stop)
+            opened.vectors.clear()
+            yield from self._sync_all(opened, roots, stop)
 
         self._job(opened).start(str(roots[0]), rebuild)
+
+    def resume_sync(self, library: str) -> None:
+        """Brings the library in step with all its folders in the background, as after a stop or an interruption.
+
+        Raises:
+            SourceError: A folder cannot be read.
+            LibraryError: A sync of this library is running, or it has no folder yet.
+        """
+        opened = self._shelf.library(library)
+        roots = [folder_of(Path(root)) for root in opened.catalog.roots()]
+        if not roots:
+            raise LibraryError(f"“{library}” has no folder yet.", "Index a folder first.")
+        self._embedder(opened)
+        self._job(opened).start(str(roots[0]), lambda stop: self._sync_all(opened, roots, stop))
 
     def stop_sync(self, library: str) -> None:
         """Asks the running sync to end; what is stored stays."""
@@ -201,12 +228,22 @@ class Engine:
         return self._job(self._shelf.library(library)).status()
 
     def remove_file(self, library: str, file_id: int) -> None:
-        """Takes a file out of the library; the file itself is not touched."""
+        """Takes a file out of the library; the file itself is not touched.
+
+        Raises:
+            LibraryError: A sync of this library is running, or it has no such file.
+        """
+        self._job(self._shelf.library(library)).refuse_while_running()
         forget_file(self._shelf.library(library), file_id)
 
     def reread_file(self, library: str, file_id: int) -> FileReport:
-        """Reads one file again, whether it has changed or not."""
+        """Reads one file again, whether it has changed or not.
+
+        Raises:
+            LibraryError: A sync of this library is running, or it has no such file.
+        """
         opened = self._shelf.library(library)
+        self._job(opened).refuse_while_running()
         plan = plan_again(opened, file_id)
         report: FileReport | None = None
         for event in apply_plan(opened, plan, self._embedder(opened), self._readers, self._profile()):
@@ -234,20 +271,22 @@ class Engine:
         """
         opened = self._shelf.library(library)
         exchanges = opened.catalog.exchanges(conversation) if conversation is not None else ()
-        answering = Answering(
-            self._retriever(opened), self._chat(), notes or self.settings.notes or None, self.settings.answer_tokens
-        )
-        run = AnswerRun(answering, question.strip(), _turns(exchanges))
-        try:
-            for event in run.events():
-                if isinstance(event, AnswerDone):
-                    self._keep(opened, conversation, event.trace)
-                yield event
-        except GeneratorExit:
-            trace = run.stopped()
-            if trace is not None:
-                self._keep(opened, conversation, trace)
-            raise
+        with self._using_chat() as chat:
+            wanted = notes or self.settings.notes or None
+            answering = Answering(self._retriever(opened), chat, wanted, self.settings.answer_tokens)
+            run = AnswerRun(answering, question.strip(), _turns(exchanges))
+            events = run.events()
+            try:
+                for event in events:
+                    if isinstance(event, AnswerDone):
+                        self._keep(opened, conversation, event.trace)
+                    yield event
+            except GeneratorExit:
+                events.close()  # hangs up on the model before anything else
+                trace = run.stopped()
+                if trace is not None:
+                    self._keep(opened, conversation, trace)
+                raise
 
     def search(self, library: str, query: str) -> Retrieval:
         """Searches without answering."""
@@ -258,7 +297,7 @@ class Engine:
         return self._shelf.library(library).catalog.chunks([chunk_id]).get(chunk_id)
 
     def page_image(self, library: str, chunk_id: str, spans: Sequence[Span] = ()) -> bytes:
-        """The PDF page that a chunk begins on, as PNG, with the passage or the given parts of it highlighted.
+        """A PDF page as PNG: the one of the first given part of a chunk, highlighted, else the one it begins on.
 
         Raises:
             LibraryError: The chunk is gone, or its file has no pages.
@@ -272,7 +311,8 @@ class Engine:
         if chunk.page is None:
             raise LibraryError(f"{chunk.path} has no pages.", "The passage's text is all there is to show.")
         texts = [chunk.text[span.start - chunk.span.start : span.end - chunk.span.start] for span in spans]
-        return self._readers.page_image(record.absolute, chunk.page, texts or [chunk.text], _PAGE_ZOOM)
+        page = chunk.page_at(spans[0].start) if spans else chunk.page
+        return self._readers.page_image(record.absolute, page or chunk.page, texts or [chunk.text], _PAGE_ZOOM)
 
     # ------------------------------------------------------------------------------------------------ conversations
 
@@ -321,13 +361,19 @@ class Engine:
         embedder: Embedder | None = None
         try:
             chat, chat_reason = self._pick_chat()
+            warnings += choice.fallback_warnings(self.settings)
         except RagError as error:
             chat_reason = str(error)
             warnings.append(chat_reason)
         try:
-            embedder, embedder_reason = self._default_embedder()
-            if library is not None:
-                embedder = self._embedder(self._shelf.library(library))
+            built_with = self._shelf.library(library).catalog.embedder() if library is not None else None
+            if library is not None and built_with is not None:
+                embedder, embedder_reason = (
+                    self._embedder(self._shelf.library(library)),
+                    "This library was built with it.",
+                )
+            else:
+                embedder, embedder_reason = self._default_embedder()
         except RagError as error:
             embedder_reason = str(error)
             warnings.append(embedder_reason)
@@ -351,22 +397,21 @@ class Engine:
             SettingsError: A setting in the environment decides already.
             ModelError: It cannot be had.
         """
-        kind = next((known.kind for known in self.models() if known.id == model_id), _kind(model_id))
-        setting = "llm" if kind == "chat" else "embedder"
-        fixed = getattr(self.settings, setting)
-        if fixed not in ("auto", model_id):
-            raise SettingsError(
-                f"FOOTNOTE_{setting.upper()} says {fixed}, and what is set there is never overridden.",
-                f"Remove FOOTNOTE_{setting.upper()} from the environment or .env to choose here.",
-            )
-        with self._picking:
-            if kind == "chat":
-                picked = choice.pick_chat(self.settings, model_id)
-                self._close_chat()
-                self._picked_chat = picked
-            else:
-                self._picked_embedder = choice.pick_embedder(self.settings, model_id)
-        self._choices.set(setting, model_id)
+        kinds = ("chat", "embedding") if model_id == "auto" else (choice.kind_of(self.settings, model_id),)
+        for kind in kinds:
+            setting = "llm" if kind == "chat" else "embedder"
+            fixed = getattr(self.settings, setting)
+            if fixed not in ("auto", model_id):
+                raise SettingsError(
+                    f"FOOTNOTE_{setting.upper()} says {fixed}, and what is set there is never overridden.",
+                    f"Remove FOOTNOTE_{setting.upper()} from the environment or .env to choose here.",
+                )
+            with self._picking:
+                if kind == "chat":
+                    self._replace_chat(choice.pick_chat(self.settings, model_id))
+                else:
+                    self._picked_embedder = choice.pick_embedder(self.settings, model_id)
+            self._choices.set(setting, model_id)
 
     def pull_model(self, model_id: str) -> Iterator[PullProgress]:
         """Fetches a model; closing the iterator stops, and a later call resumes."""
@@ -374,9 +419,10 @@ class Engine:
         self.look_again()
 
     def look_again(self) -> None:
-        """Lets the next question pick its chat model anew, as after a download or when Ollama was started."""
+        """Lets the models be picked anew, as after a download."""
         with self._picking:
-            self._close_chat()
+            self._replace_chat(None)
+            self._picked_embedder = None
 
     # --------------------------------------------------------------------------------------------------- inspection
 
@@ -397,13 +443,19 @@ class Engine:
         return ChunkProfile(self.settings.chunk_tokens, self.settings.chunk_overlap)
 
     def _job(self, library: Library) -> SyncJob:
-        with self._picking:
-            return self._jobs.setdefault(library.name, SyncJob(library.catalog))
+        return self._jobs.setdefault(library.name, SyncJob(library.catalog))
 
     def _sync(self, library: Library, folder: Path, stop: threading.Event) -> Iterator[SyncEvent]:
         embedder = self._embedder(library)
         plan = make_plan(library, folder, self._profile())
         yield from apply_plan(library, plan, embedder, self._readers, self._profile(), stop)
+
+    def _sync_all(self, library: Library, roots: Sequence[Path], stop: threading.Event) -> Iterator[SyncEvent]:
+        reports: list[SyncReport] = []
+        for root in roots:
+            for event in self._sync(library, root, stop):
+                reports += [event.result] if event.result else []
+                yield replace(event, result=_joined(reports) if event.result else None)
 
     def _retriever(self, library: Library) -> Retriever:
         return Retriever(library=library, embedder=self._embedder(library), candidates=self.settings.candidates)
@@ -434,23 +486,54 @@ class Engine:
             return self._embedders[built_with]
 
     def _pick_chat(self) -> tuple[ChatModel | None, str]:
+        """The chat model, and why it. Where ``auto`` had to fall back, a server started since is noticed."""
         with self._picking:
-            if self._picked_chat is None or self._picked_chat[0] is None:
-                wanted = self._choices.wanted("llm", self.settings.llm)
-                self._picked_chat = choice.pick_chat(self.settings, wanted)
+            picked = self._picked_chat
+            wanted = self._choices.wanted("llm", self.settings.llm)
+            settled = picked is not None and picked[0] is not None and picked[0].identity.provider != "embedded"
+            if picked is None:
+                self._replace_chat(choice.pick_chat(self.settings, wanted))
+            elif wanted == "auto" and not settled and time.monotonic() - self._looked_at > _LOOK_AGAIN_SECONDS:
+                better = choice.pick_chat(self.settings, wanted)
+                same = [pick[0].identity.provider if pick[0] else "" for pick in (picked, better)]
+                if same[0] != same[1]:
+                    self._replace_chat(better)
+                self._looked_at = time.monotonic()
+            if self._picked_chat is None:
+                raise ValueError("A model, or none, was picked just now.")
             return self._picked_chat
 
-    def _chat(self) -> ChatModel | None:
-        return self._pick_chat()[0]
+    def _replace_chat(self, picked: tuple[ChatModel | None, str] | None) -> None:
+        """Takes another chat model; the old one is closed as soon as no answer needs it."""
+        with self._picking:
+            if self._picked_chat is not None and self._picked_chat[0] is not None:
+                self._retired.append(self._picked_chat[0])
+            self._picked_chat = picked
+            self._looked_at = time.monotonic()
+            self._close_retired()
 
-    def _close_chat(self) -> None:
-        if self._picked_chat is not None and self._picked_chat[0] is not None:
-            self._picked_chat[0].close()
-        self._picked_chat = None
+    @contextmanager
+    def _using_chat(self) -> Iterator[ChatModel | None]:
+        """The chat model, kept open for as long as an answer needs it."""
+        with self._picking:
+            chat = self._pick_chat()[0]
+            self._answers += 1
+        try:
+            yield chat
+        finally:
+            with self._picking:
+                self._answers -= 1
+                self._close_retired()
+
+    def _close_retired(self) -> None:
+        if self._answers == 0:
+            while self._retired:
+                self._retired.pop().close()
 
     def _forget_picks(self) -> None:
         with self._picking:
-            self._close_chat()
+            self._answers = 0
+            self._replace_chat(None)
             for embedder in self._embedders.values():
                 embedder.close()
             self._embedders.clear()
@@ -467,36 +550,53 @@ class _Choices:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._writing = threading.Lock()
 
     def get(self, name: str) -> str | None:
-        """A choice; None when none was made, or the file is unreadable: a choice can be made again."""
-        try:
-            value = json.loads(self._path.read_text(encoding="utf-8")).get(name)
-        except (OSError, ValueError, AttributeError):
-            return None
-        return value if isinstance(value, str) else None
+        """A choice; None when none was made."""
+        return self._read().get(name)
 
     def wanted(self, name: str, setting: str) -> str:
         """The explicit setting, else what was chosen, else ``auto``."""
         return setting if setting != "auto" else self.get(name) or "auto"
 
     def set(self, name: str, value: str) -> None:
-        """Remembers a choice."""
+        """Remembers a choice.
+
+        Raises:
+            LibraryError: It cannot be written.
+        """
+        with self._writing:
+            fresh = self._path.with_suffix(".new")
+            try:
+                fresh.write_text(json.dumps({**self._read(), name: value}, indent=1), encoding="utf-8")
+                fresh.replace(self._path)
+            except OSError as error:
+                raise LibraryError(
+                    f"The choice could not be kept in {self._path}: {error.strerror or error}.",
+                    "Check the disk and its permissions.",
+                ) from error
+
+    def _read(self) -> dict[str, str]:
+        """All choices; none when the file is unreadable: a choice can be made again."""
         try:
             known = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            known = {}
-        fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps({**known, name: value}, indent=1), encoding="utf-8")
-        fresh.replace(self._path)
+            return {}
+        return (
+            {name: value for name, value in known.items() if isinstance(value, str)} if isinstance(known, dict) else {}
+        )
 
 
-def _kind(model_id: str) -> str:
-    """What a model is for that no list knows: only chat models are named with their server in front."""
-    return (
-        "chat"
-        if model_id in ("auto", "none", "embedded") or model_id.startswith(("ollama:", "openai:"))
-        else "embedding"
+def _joined(reports: Sequence[SyncReport]) -> SyncReport:
+    """One report of several folders."""
+    return SyncReport(
+        library=reports[0].library,
+        root=", ".join(report.root for report in reports),
+        files=tuple(file for report in reports for file in report.files),
+        skipped=tuple(line for report in reports for line in report.skipped),
+        seconds=sum(report.seconds for report in reports),
+        stopped=any(report.stopped for report in reports),
     )
 
 

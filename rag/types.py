@@ -112,6 +112,7 @@ class Chunk:
         page: First page of the passage, or None.
         page_end: Last page of the passage, or None.
         tokens: Length of ``text`` in the embedder's own tokens, without prefix and special tokens.
+        page_breaks: Where each page after the first begins, as offsets into the document's text.
     """
 
     id: str
@@ -124,6 +125,13 @@ class Chunk:
     page: int | None
     page_end: int | None
     tokens: int
+    page_breaks: tuple[int, ...] = ()
+
+    def page_at(self, offset: int) -> int | None:
+        """The page that a character of the passage is on; the offset counts the document's characters."""
+        if self.page is None:
+            return None
+        return self.page + sum(1 for begin in self.page_breaks if begin <= offset)
 
 
 class FileState(StrEnum):
@@ -178,7 +186,7 @@ class PlannedFile:
         size: Bytes now; of a removed file, bytes when it was indexed.
         file: The file on disk; None when it was removed.
         record: What the catalog holds for it; None when it is new.
-        sha256: Hash of the bytes now, where the plan had to read them; empty otherwise.
+        sha256: Hash of the bytes now; empty where they could not be read.
     """
 
     change: Change
@@ -250,7 +258,7 @@ class SyncEvent:
         path: The file at work.
         files_done: Files finished, of ``files_total`` (files with work only).
         chunks_done: Chunks embedded so far.
-        chunks_per_second: Measured since the first chunk; 0 before it.
+        chunks_per_second: Chunks by seconds spent embedding; 0 before the first.
         seconds_left: Estimate from bytes left and measured speed; None while unknown.
         report: The line of the file that just ended, if one did.
         result: The whole report, on the last event only.
@@ -456,7 +464,7 @@ class Retrieval:
         hits: The final order, best first; their score is the last stage's.
         stages: In the order they ran.
         evidence: The verdict.
-        seconds: By step: ``condense``, ``embed``, then each stage's name.
+        seconds: By step: ``embed``, then each stage's name.
     """
 
     library: str
@@ -570,6 +578,11 @@ class Citation:
     by: Literal["model", "footnote"]
     overlap: float
     missing: tuple[str, ...] = ()
+
+    @property
+    def page(self) -> int | None:
+        """The page that the cited words begin on."""
+        return self.chunk.page_at(self.span.start)
 
 
 Outcome = Literal["answered", "not_in_notes", "search_only", "stopped", "failed"]

@@ -14,10 +14,10 @@ from rag.engine import Engine
 from rag.index.library import Library, Shelf
 from rag.models import downloads
 from rag.models.bundled import BundledEmbedder
-from rag.settings import Settings, load_settings, silence_telemetry
+from rag.settings import Settings, load_settings, prepare_environment
 from rag.sources.workers import ReaderPool
 
-silence_telemetry()
+prepare_environment()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,16 @@ import pytest
 from material import write_notes
 
 from rag.engine import SAMPLES, Engine
-from rag.errors import EmbedderMismatch, LibraryCorrupt, LibraryEmpty, LibraryError, SettingsError, SourceError
+from rag.errors import (
+    EmbedderMismatch,
+    LibraryCorrupt,
+    LibraryEmpty,
+    LibraryError,
+    ModelFailed,
+    SettingsError,
+    SourceError,
+)
+from rag.models.bundled import BundledEmbedder
 from rag.settings import Settings
 from rag.types import AnswerDone, FileState, RetrievalDone
 
@@ -58,13 +67,22 @@ def test_a_job_survives_a_restart_of_the_process(settings: Settings, tmp_path: P
         assert job.report.chunks_embedded == 2
 
 
+class _BrokenEmbedder(BundledEmbedder):
+    """The real embedder, but it breaks off."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise ModelFailed("The embedder broke off.", "Start it again.")
+
+
 def test_a_sync_that_fails_is_told_and_kept(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no folder"):
         engine.start_sync(SAMPLES, tmp_path / "nowhere")
-    with pytest.raises(SourceError):
-        list(engine.sync(SAMPLES, tmp_path / "nowhere"))
-    assert engine.job(SAMPLES).state == "failed"
-    assert "nowhere" in engine.job(SAMPLES).error
+    assert engine.job(SAMPLES).state == "idle"
+    engine._picked_embedder = (_BrokenEmbedder(), "for this test")
+    engine.start_sync(SAMPLES, write_notes(tmp_path / "notes", NOTES))
+    _wait(engine, SAMPLES)
+    job = engine.job(SAMPLES)
+    assert (job.state, job.error, job.hint) == ("failed", "The embedder broke off.", "Start it again.")
 
 
 def test_only_one_sync_a_library_at_a_time_and_a_stop_keeps_what_is_stored(engine: Engine, tmp_path: Path) -> None:
@@ -176,6 +194,57 @@ def test_a_choice_is_remembered_and_an_explicit_setting_is_not_overridden(settin
     fixed = settings.model_copy(update={"llm": "none"})
     with Engine(fixed) as engine, pytest.raises(SettingsError, match="FOOTNOTE_LLM says none"):
         engine.use_model("embedded")
+
+
+def test_names_that_mean_something_to_the_file_system_delete_nothing_else(engine: Engine) -> None:
+    home = engine.settings.home
+    for name in ("..", ".", "a/b", "a_b"):
+        engine.create_library(name)
+        (engine.dropped_folder(name)).mkdir()
+        (engine.dropped_folder(name) / "note.md").write_text(name)
+    for name in ("..", ".", "a/b"):
+        engine.delete_library(name)
+    assert (engine.dropped_folder("a_b") / "note.md").read_text() == "a_b"
+    assert {info.name for info in engine.libraries()} == {SAMPLES, "a_b"}
+    assert (home / "libraries").is_dir()
+
+
+def test_changes_by_hand_wait_for_a_running_sync(engine: Engine, tmp_path: Path) -> None:
+    list(engine.sync(SAMPLES, write_notes(tmp_path / "first", NOTES)))
+    file = engine.files(SAMPLES)[0]
+    root = write_notes(tmp_path / "notes", {f"{n:03}.md": f"Note {n}. " + "Some words here. " * 40 for n in range(40)})
+    engine.start_sync(SAMPLES, root)
+    with pytest.raises(LibraryError, match="is running"):
+        engine.remove_file(SAMPLES, file.id)
+    with pytest.raises(LibraryError, match="is running"):
+        engine.reread_file(SAMPLES, file.id)
+    engine.stop_sync(SAMPLES)
+    _wait(engine, SAMPLES)
+    assert not any(check.state == "error" for check in engine.health(SAMPLES))
+
+
+def test_a_rebuild_needs_all_folders_and_keeps_them(engine: Engine, tmp_path: Path) -> None:
+    one, two = write_notes(tmp_path / "one", NOTES), write_notes(tmp_path / "two", {"other.md": "The moon is far."})
+    list(engine.sync(SAMPLES, one))
+    list(engine.sync(SAMPLES, two))
+    (tmp_path / "two").rename(tmp_path / "away")
+    with pytest.raises(SourceError, match="two"):
+        engine.start_rebuild(SAMPLES)
+    assert len(engine.files(SAMPLES)) == 3
+    (tmp_path / "away").rename(tmp_path / "two")
+    engine.start_rebuild(SAMPLES)
+    _wait(engine, SAMPLES)
+    report = engine.job(SAMPLES).report
+    assert report is not None
+    assert report.chunks_embedded == 3
+    assert next(info for info in engine.libraries() if info.name == SAMPLES).roots == (str(one), str(two))
+
+
+@pytest.mark.parametrize("typed", ["~nobody-of-that-name/notes", "x" * 400, "a\0b", "README.md"])
+def test_a_path_that_is_no_folder_is_told(engine: Engine, typed: str) -> None:
+    for call in (engine.plan, engine.start_sync):
+        with pytest.raises(SourceError):
+            call(SAMPLES, Path(typed))
 
 
 def test_rebuild_makes_the_same_library_anew(engine: Engine, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,30 @@ def test_a_bad_setting_and_an_unreachable_ollama_are_told(run) -> None:
     gone = run("ask", "Anything?", FOOTNOTE_LLM="ollama:qwen3:8b")
     assert gone.returncode == 1
     assert "Traceback" not in gone.stderr
+
+
+def test_a_mistyped_folder_and_a_plan_make_no_library(run, tmp_path: Path) -> None:
+    assert run("index", str(tmp_path / "nowhere"), "--library", "New").returncode == 1
+    assert run("index", str(tmp_path), "--plan", "--library", "New").returncode == 1
+    assert "no library “New”" in run("ask", "x", "--library", "New").stderr
+
+
+def test_ctrl_c_ends_an_index_after_the_slice_at_work(tmp_path: Path) -> None:
+    root = write_notes(tmp_path / "notes", {f"{n:03}.md": f"Note {n}. " + "Some words here. " * 60 for n in range(80)})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rag", "index", str(root), "--json"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "FOOTNOTE_HOME": str(tmp_path / "home"), "FOOTNOTE_LLM": "none"}, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stderr is not None
+    while "chunks" not in process.stderr.read(200):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in err
+    report = json.loads(out)
+    assert report["stopped"] is True
+    assert 0 <= len(report["files"]) < 80
 
 
 def test_models_list(run) -> None:

@@ -61,6 +61,12 @@ def build_prompt(
         )
     turns, history_size = _fitting_turns(history, chat, min(free, identity.context_tokens // _HISTORY_SHARE))
     passages, passages_size = _fitting_passages(hits, chat, wanted, free - history_size)
+    if hits and not any(passage.in_prompt for passage in passages):
+        raise InputTooLong(
+            f"No passage fits the window of {identity.context_tokens} tokens: the shortest needs "
+            f"{min(passage.tokens for passage in passages)}, and {max(0, free - history_size)} are left.",
+            "Raise FOOTNOTE_CONTEXT_TOKENS, or lower FOOTNOTE_ANSWER_TOKENS or FOOTNOTE_CHUNK_TOKENS.",
+        )
     messages = answer_messages(
         question, [passage.hit.chunk for passage in passages if passage.in_prompt], turns, small=identity.small
     )
@@ -108,6 +114,6 @@ def _fitting_turns(history: Sequence[Turn], chat: ChatModel, room: int) -> tuple
     return kept, used
 
 
-def with_read_tokens(prompt: Prompt, read: int | None) -> Prompt:
+def with_read_tokens(prompt: Prompt, read: int) -> Prompt:
     """The prompt with the length that the model itself reported."""
     return replace(prompt, window=replace(prompt.window, read=read))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,7 @@ from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, R
 from rag.answering.budget import build_prompt, with_read_tokens
 from rag.answering.citations import check_citations
 from rag.answering.condense import condense
-from rag.answering.prompts import refusal_text
+from rag.answering.prompts import REFUSAL, refusal_text
 from rag.answering.stream import is_refusal, until_refusal, without_thinking
 from rag.errors import ModelError
 from rag.models.base import ChatModel
@@ -48,6 +48,9 @@ _READ_SHARE = 0.75
 """The model reporting less than this share of our count of the prompt is a sign that it was cut."""
 
 SEARCH_ONLY = "There is no chat model, so Footnote only searches. These passages fit the question best."
+
+_ONLY_THOUGHT = "The model only thought and gave no answer; choose another one, or raise FOOTNOTE_ANSWER_TOKENS."
+_SAID_NOTHING = "The model gave an empty answer; ask again, or choose another one."
 
 _MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
@@ -133,12 +136,13 @@ class AnswerRun:
         self._seconds: dict[str, float] = {}
         self._retrieval: Retrieval | None = None
         self._prompt: Prompt | None = None
+        self._raw = ""
         self._text = ""
         self._read: int | None = None
         self._finish_reason = ""
         self._thought = False
 
-    def events(self) -> Iterator[AnswerEvent]:
+    def events(self) -> Generator[AnswerEvent, None, None]:
         """Answers.
 
         Yields:
@@ -188,17 +192,18 @@ class AnswerRun:
         try:
             for piece in until_refusal(without_thinking(self._pieces())):
                 self._text += piece
-                yield TextDelta(piece)
+                if self._text != REFUSAL:
+                    yield TextDelta(piece)
         except ModelError as error:
             if not self._text:
                 raise
             outcome, warnings = "failed", (str(error),)
         self._seconds["generation"] = self._elapsed() - sum(self._seconds.values())
         if outcome == "answered" and is_refusal(self._text):
-            if self._thought and not self._text:
-                warnings = ("The model only thought and said nothing; choose another model or turn its thinking off.",)
             self._text = refusal_text(self._question)
             outcome = "not_in_notes"
+        elif outcome == "answered" and not self._text.strip():
+            outcome, warnings = "failed", (_ONLY_THOUGHT if self._thought else _SAID_NOTHING,)
         yield self._done(self._text, outcome, warnings)
 
     def _pieces(self) -> Iterator[str]:
@@ -215,7 +220,9 @@ class AnswerRun:
                 self._finish_reason = str(
                     reported.get("finish_reason") or reported.get("done_reason") or self._finish_reason
                 )
-                self._thought = self._thought or bool(chunk.additional_kwargs.get("reasoning_content"))
+                self._raw += chunk.text
+                if chunk.additional_kwargs.get("reasoning_content") or "<think>" in self._raw[:200]:
+                    self._thought = True
                 if chunk.text:
                     yield chunk.text
 

@@ -25,6 +25,7 @@ MINIMUM_OVERLAP = 0.5
 CLEARLY_BETTER = 0.25
 """By how much another passage must hold more of the sentence than the one that the model cites, to replace it."""
 
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _MARK = re.compile(r"[ \u00a0]*[\[【]\s*(\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\s*[\]】]")
 _MINIMUM_TERMS = 2
 
@@ -59,9 +60,7 @@ def check_citations(answer: str, passages: Sequence[Chunk], weigh: TermWeights) 
         end = span.end
         sentence = bare[span.start : span.end]
         place = Span(len(text), len(text) + len(sentence))
-        until = spans[at + 1].start if at + 1 < len(spans) else len(bare) + 1
-        cited = [number for position, number in marks if span.start < position <= max(until, span.end)]
-        cited = list(dict.fromkeys(cited))
+        cited = list(dict.fromkeys(number for position, number in marks if _owner(position, spans, bare) == at))
         unknown += [number for number in cited if not 1 <= number <= len(passages)]
         bound = _bind(sentence, [number for number in cited if 1 <= number <= len(passages)], passages, weigh)
         citations += [_citation(sentence, place, number, by, passages[number - 1], weigh) for number, by in bound]
@@ -83,11 +82,23 @@ def _take_out_marks(answer: str) -> tuple[str, list[tuple[int, int]]]:
     bare = ""
     marks: list[tuple[int, int]] = []
     end = 0
+    code = [match.span() for match in _CODE.finditer(answer)]
     for match in _MARK.finditer(answer):
+        if any(start <= match.start() < stop for start, stop in code):
+            continue  # x[1] in a program is no citation
         bare += answer[end : match.start()]
         end = match.end()
         marks += [(len(bare), int(number)) for number in re.findall(r"\d+", match.group(1))]
     return bare + answer[end:], marks
+
+
+def _owner(position: int, spans: Sequence[Span], bare: str) -> int | None:
+    """Which sentence a mark belongs to: the one before it, but at the beginning of a line the one after it."""
+    line = bare.rfind("\n", 0, position) + 1
+    following = next((at for at, span in enumerate(spans) if span.start >= position), None)
+    if not bare[line:position].strip() and following is not None:
+        return following
+    return next((at for at in reversed(range(len(spans))) if spans[at].start < position), following)
 
 
 def _bind(sentence: str, cited: Sequence[int], passages: Sequence[Chunk], weigh: TermWeights) -> list[tuple[int, str]]:

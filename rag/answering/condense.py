@@ -7,21 +7,25 @@ from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage
 
+from rag.answering.language import language_of
 from rag.answering.prompts import condense_messages
+from rag.answering.stream import without_thinking
 from rag.index.terms import terms
 from rag.models.base import ChatModel
 from rag.types import Turn
 
-_POINTS_BACK = re.compile(
-    r"\b(it|its|they|them|their|this|that|these|those|he|she|his|her|there|then|same|other|else|former|latter|why|"
-    r"er|sie|es|ihn|ihm|ihr|ihre|dies\w*|jene\w*|dort|davon|darin|daran|damit|warum|wieso|deren|dessen|"
-    r"il|elle|ils|elles|cela|ceci|celui|celle|leur|y|en|pourquoi|ello|ese|esa|eso|este|esta|esto|su|sus)\b"
-    r"|それ|これ|あれ|その|この|あの|彼|彼女|そこ|他に|它|他们|她|那个|这个|其|该",
-    re.IGNORECASE,
-)
-_BEGINS_BACK = re.compile(
-    r"^\s*(and|but|or|so|what about|how about|und|aber|oder|et|mais|y|pero|では|じゃあ|那)\b", re.I
-)
+_POINTS_BACK = {
+    "en": r"\b(it|its|they|them|their|this|that|these|those|he|she|his|her|there|then|same|other|else|why)\b"
+    r"|^(and|but|or|so|what about|how about)\b",
+    "de": r"\b(er|sie|ihn|ihm|ihr|ihre|dies\w*|jene\w*|dort|davon|darin|daran|damit|warum|wieso|deren|dessen)\b"
+    r"|^(und|aber|oder|wie steht es mit)\b",
+    "fr": r"\b(il|elle|ils|elles|cela|ceci|celui|celle|leur|pourquoi)\b|^(et|mais|ou)\b",
+    "es": r"\b(ello|ese|esa|eso|este|esta|esto|su|sus|ellos|ellas|por qué)\b|^¿?(y|pero|o)\b",
+    "ja": r"それ|これ|あれ|その|この|あの|彼|そこ|他に|なぜ|どうして|^(では|じゃあ)",
+    "zh": r"它|他们|她|那个|这个|其|该|为什么|^那",
+}
+"""Words that point back to something said before, or join on to it, by language."""
+
 _SHORT = 3
 """Terms at most that leave a question too bare to stand alone."""
 
@@ -62,9 +66,8 @@ def condense(question: str, history: Sequence[Turn], chat: ChatModel | None) -> 
 def _first_line(chat: ChatModel, messages: list[BaseMessage], limit: int) -> str:
     """The first line that the model says; empty when it does not come to an end within ``limit`` characters."""
     said = ""
-    pieces = chat.runnable.stream(messages)
-    for piece in pieces:
-        said = (said + piece.text).lstrip()
+    for piece in without_thinking(piece.text for piece in chat.runnable.stream(messages)):
+        said = (said + piece).lstrip()
         if "\n" in said or len(said) > limit:
             break
     line = said.split("\n")[0].strip().strip('"“”')
@@ -72,4 +75,5 @@ def _first_line(chat: ChatModel, messages: list[BaseMessage], limit: int) -> str
 
 
 def _leans_on_history(question: str) -> bool:
-    return bool(_POINTS_BACK.search(question) or _BEGINS_BACK.search(question) or len(set(terms(question))) <= _SHORT)
+    points_back = _POINTS_BACK.get(language_of(question))
+    return len(set(terms(question))) <= _SHORT or bool(points_back and re.search(points_back, question, re.IGNORECASE))

@@ -33,14 +33,18 @@ def _sources(answer: Answer) -> list[str]:
         seen.add((citation.number, citation.span))
         by = "" if citation.by == "model" else " (bound by Footnote from the words)"
         missing = f" – not in the passage: {', '.join(citation.missing)}" if citation.missing else ""
-        lines.append(f"- [{citation.number}] {place(citation.chunk)}{by}{missing}: “{cited_words(citation)}”")
+        lines.append(
+            f"- [{citation.number}] {place(citation.chunk, citation.page)}{by}{missing}: “{cited_words(citation)}”"
+        )
     return [*lines, ""]
 
 
-def place(chunk: Chunk) -> str:
-    """Where a passage is, for people: file, page or headings."""
+def place(chunk: Chunk, page: int | None = None) -> str:
+    """Where a passage is, for people: file, page or headings; ``page`` names the very page of the cited words."""
     where = [chunk.path]
-    if chunk.page is not None:
+    if page is not None:
+        where.append(f"page {page}")
+    elif chunk.page is not None:
         pages = f"pages {chunk.page}-{chunk.page_end}" if chunk.page_end not in (None, chunk.page) else ""
         where.append(pages or f"page {chunk.page}")
     if chunk.heading_path:

@@ -19,7 +19,8 @@ def numbers(text: str) -> list[tuple[str, str, str]]:
     """
     found = []
     for match in _NUMBER.finditer(unicodedata.normalize("NFKC", text)):
-        found.append((match.group().strip(), _plain(match.group(1)), match.group(2) or ""))
+        sign = "-" if match.group()[0] in "-−" else ""
+        found.append((match.group().strip(), sign + _plain(match.group(1)), match.group(2) or ""))
     return found
 
 

@@ -10,13 +10,17 @@ from rag.answering.prompts import REFUSAL
 _OPEN, _CLOSE = "<think>", "</think>"
 
 _OWN_WORDS = re.compile(
-    r"^\W*(the|your|these) (provided )?notes? (do|does) not (say|mention|contain|answer|specify|provide|include|state)"
-    r"|^\W*(there is|i (could|can)(not| not) find|i do(n't| not) (know|have)) [^.]*\b(information|notes?|mention)"
-    r"|^\W*(die|ihre|in den) notizen [^.]*\b(nicht|keine)\b"
-    r"|^[^。]*(ノート|メモ)[^。]*(ありません|ません|いない|ない)。?$"
-    r"|^[^。]*(笔记|筆記)[^。]*(没有|未)",
+    r"\W*(the|your|these) (provided )?notes? (do|does) not (say|mention|contain|answer|specify|provide|include|state)"
+    r"( \w+){0,12}\W*"
+    r"|\W*(die|ihre) notizen (enthalten|erwähnen|nennen|sagen)( \w+){0,12} (nicht|keine)( \w+){0,6}\W*"
+    r"|\W*(die|ihre) notizen (enthalten|erwähnen|nennen|sagen) (das|dazu|es) (nicht|nichts)\W*"
+    r"|(この|その)?(ノート|メモ)(に|で)は[^。、]*(書かれて|記載されて|記載が|含まれて|言及されて|情報が|情報は)[^。、]*(ません|ない)。?"
+    r"|(笔记|筆記)(中|里|裡)?(没有|沒有|未)[^。，]*。?",
     re.IGNORECASE,
 )
+"""A whole answer that refuses in words of the model's own; an answer that says more than that is none."""
+
+_MARK = re.compile(r"\[\d+\]")
 
 
 def without_thinking(pieces: Iterable[str]) -> Iterator[str]:
@@ -58,7 +62,7 @@ def _unfinished_tag(text: str) -> int:
 
 
 def until_refusal(pieces: Iterable[str]) -> Iterator[str]:
-    """Passes text on, but holds the beginning back while it may still become the refusal; then yields nothing of it."""
+    """Passes text on, but holds the beginning back while it may become the refusal; of a refusal only its words."""
     held = ""
     decided = False
     for piece in pieces:
@@ -68,15 +72,18 @@ def until_refusal(pieces: Iterable[str]) -> Iterator[str]:
         held += piece
         start = held.lstrip(" \n\"'*.`").upper()
         if start.startswith(REFUSAL):
+            yield REFUSAL
             return
         if start and not REFUSAL.startswith(start):
             decided = True
             yield held.lstrip()
-    if held and not decided:
+    if held.strip() and not decided:
         yield held.strip()
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a finished answer says, in the agreed words or its own, that the notes do not say."""
+    """Whether a finished answer says, in the agreed words or its own, that the notes do not say, and nothing else."""
     text = text.strip()
-    return not text or REFUSAL in text.upper() or (len(text) < 200 and bool(_OWN_WORDS.search(text)))
+    if text.lstrip("\"'*.`").upper().startswith(REFUSAL):
+        return True
+    return not _MARK.search(text) and bool(_OWN_WORDS.fullmatch(text))

@@ -55,13 +55,14 @@ CREATE TABLE IF NOT EXISTS chunk (
     id TEXT NOT NULL UNIQUE,
     file_id INTEGER NOT NULL REFERENCES file (id) ON DELETE CASCADE,
     text TEXT NOT NULL, span_start INTEGER NOT NULL, span_end INTEGER NOT NULL,
-    heading_path TEXT NOT NULL, page INTEGER, page_end INTEGER, tokens INTEGER NOT NULL
+    heading_path TEXT NOT NULL, page INTEGER, page_end INTEGER, tokens INTEGER NOT NULL, page_breaks TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS chunk_by_file ON chunk (file_id);
 CREATE VIRTUAL TABLE IF NOT EXISTS chunk_terms USING fts5 (
     terms, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '._-§''々〆'"
 );
 CREATE VIRTUAL TABLE IF NOT EXISTS term_count USING fts5vocab (chunk_terms, row);
+CREATE TABLE IF NOT EXISTS folder (root TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS vector_journal (chunk_id TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS job (
     id INTEGER PRIMARY KEY, root TEXT NOT NULL, state TEXT NOT NULL, started_at REAL NOT NULL,
@@ -80,8 +81,12 @@ CREATE INDEX IF NOT EXISTS exchange_by_conversation ON exchange (conversation_id
 
 _SCHEMA_VERSION = 1
 _CHUNK = """SELECT chunk.id, chunk.file_id, file.path, file.title, chunk.text, chunk.span_start, chunk.span_end,
-    chunk.heading_path, chunk.page, chunk.page_end, chunk.tokens FROM chunk JOIN file ON file.id = chunk.file_id"""
+    chunk.heading_path, chunk.page, chunk.page_end, chunk.tokens, chunk.page_breaks
+    FROM chunk JOIN file ON file.id = chunk.file_id"""
 _FILE = "SELECT id, root, path, size, mtime_ns, sha256, state, reason, title, pages, chunks, indexed_at FROM file"
+
+_PASSING = ("locked", "readonly", "unable to open", "disk I/O", "interrupted")
+"""What SQLite says of a file that may be whole, but cannot be used now."""
 
 _Execute = Callable[..., sqlite3.Cursor]
 
@@ -104,8 +109,9 @@ class Catalog:
         self.path = path
         self._lock = threading.RLock()
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=5.0)
         try:
+            with self._statement("open"):
+                self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=5.0)
             with self._statement("open") as execute:
                 execute("PRAGMA journal_mode = WAL")
                 execute("PRAGMA synchronous = NORMAL")
@@ -119,7 +125,8 @@ class Catalog:
                 self._connection.executescript(_SCHEMA)
                 execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
         except RagError:
-            self._connection.close()
+            if hasattr(self, "_connection"):
+                self._connection.close()
             raise
 
     def close(self) -> None:
@@ -130,9 +137,10 @@ class Catalog:
     # ------------------------------------------------------------------------------------------------------------ facts
 
     def embedder(self) -> EmbedderIdentity | None:
-        """The embedder that the library was built with; None while nothing was indexed."""
-        value = self._fact("embedder")
-        return _identity.validate_json(value) if value else None
+        """The embedder that the library was built with; None while it holds no chunk, so that any may begin."""
+        with self._statement("read") as execute:
+            row = execute("SELECT value FROM fact WHERE name = 'embedder' AND EXISTS (SELECT 1 FROM chunk)").fetchone()
+            return _identity.validate_json(row[0]) if row else None
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
         """Remembers the embedder; done before the first vector is stored."""
@@ -179,9 +187,14 @@ class Catalog:
             return dict(execute("SELECT id, recipe FROM file"))
 
     def roots(self) -> tuple[str, ...]:
-        """The folders that were indexed."""
+        """The folders that belong to the library."""
         with self._statement("read") as execute:
-            return tuple(str(row[0]) for row in execute("SELECT DISTINCT root FROM file ORDER BY root"))
+            return tuple(str(row[0]) for row in execute("SELECT root FROM folder ORDER BY root"))
+
+    def add_root(self, root: str) -> None:
+        """Makes a folder one of the library's."""
+        with self._transaction() as execute:
+            execute("INSERT OR IGNORE INTO folder VALUES (?)", (root,))
 
     def counts(self) -> tuple[int, int]:
         """Number of files and of chunks."""
@@ -255,10 +268,10 @@ class Catalog:
             for id_, piece in zip(ids, pieces, strict=True):
                 text = document.text[piece.span.start : piece.span.end] if document else ""
                 cursor = execute(
-                    "INSERT INTO chunk (id, file_id, text, span_start, span_end, heading_path, page, page_end, tokens)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO chunk (id, file_id, text, span_start, span_end, heading_path, page, page_end, tokens,"
+                    " page_breaks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (id_, file_id, text, piece.span.start, piece.span.end, json.dumps(piece.heading_path),
-                     piece.page, piece.page_end, piece.tokens),
+                     piece.page, piece.page_end, piece.tokens, json.dumps(piece.page_breaks)),
                 )  # fmt: skip
                 # Headings and title are searched with the text, as they are embedded with it.
                 searched = terms("\n".join((title, *piece.heading_path, text)))
@@ -266,16 +279,12 @@ class Catalog:
             self._connection.executemany("DELETE FROM vector_journal WHERE chunk_id = ?", [(id_,) for id_ in ids])
 
     def move_file(self, file_id: int, file: SourceFile) -> None:
-        """Gives a file its new place; its chunks stay."""
+        """Gives a file its new place or time of modification; its chunks stay."""
         with self._transaction() as execute:
             execute(
                 "UPDATE file SET root = ?, path = ?, size = ?, mtime_ns = ? WHERE id = ?",
                 (str(file.root), file.path, file.size, file.mtime_ns, file_id),
             )
-
-    def touch_file(self, file_id: int, file: SourceFile) -> None:
-        """Notes a new time of modification of a file whose bytes are the same."""
-        self.move_file(file_id, file)
 
     def remove_file(self, file_id: int) -> None:
         """Forgets a file and its chunks; their vectors go to the journal."""
@@ -284,13 +293,12 @@ class Catalog:
             execute("DELETE FROM file WHERE id = ?", (file_id,))
 
     def clear(self) -> None:
-        """Forgets all files and the embedder, so that the library can be built anew; conversations stay."""
+        """Forgets all files, so that the library can be built anew; its folders and conversations stay."""
         with self._transaction() as execute:
             execute("DELETE FROM chunk_terms")
             execute("DELETE FROM chunk")
             execute("DELETE FROM file")
             execute("DELETE FROM vector_journal")
-            execute("DELETE FROM fact WHERE name = 'embedder'")
 
     def _forget_chunks(self, file_id: int) -> None:
         for statement in (
@@ -323,11 +331,6 @@ class Catalog:
                 for row in execute(f"{_CHUNK} WHERE chunk.id IN ({marks})", some):
                     found[row[0]] = _chunk(row)
         return found
-
-    def chunks_of(self, file_id: int) -> tuple[Chunk, ...]:
-        """A file's chunks in order."""
-        with self._statement("read") as execute:
-            return tuple(_chunk(row) for row in execute(f"{_CHUNK} WHERE file_id = ? ORDER BY chunk.row", (file_id,)))
 
     def chunk_ids(self) -> set[str]:
         """Ids of all chunks."""
@@ -381,9 +384,9 @@ class Catalog:
         """The last job as it was noted; ``running`` here means that its process ended in the middle."""
         with self._statement("read") as execute:
             row = execute("SELECT state, root, report, error, hint, started_at FROM job").fetchone()
-        if row is None:
-            return JobStatus()
-        report = _report.validate_json(row[2]) if row[2] else None
+            if row is None:
+                return JobStatus()
+            report = _report.validate_json(row[2]) if row[2] else None
         state: JobState = "interrupted" if row[0] == "running" else row[0]
         return JobStatus(state=state, root=row[1], report=report, error=row[3], hint=row[4], started_at=row[5])
 
@@ -419,11 +422,13 @@ class Catalog:
         with self._transaction() as execute:
             execute("DELETE FROM conversation WHERE id = ?", (conversation,))
 
-    def add_exchange(self, conversation: int, trace: Trace) -> int:
-        """Adds a question with its answer and returns the exchange's number."""
+    def add_exchange(self, conversation: int, trace: Trace) -> None:
+        """Adds a question with its answer; passed over when the conversation was deleted meanwhile."""
         data = lzma.compress(_trace.dump_json(trace), preset=1)  # a trace repeats each chunk's text once a stage
         with self._transaction() as execute:
-            cursor = execute(
+            if execute("SELECT 1 FROM conversation WHERE id = ?", (conversation,)).fetchone() is None:
+                return
+            execute(
                 "INSERT INTO exchange (conversation_id, question, trace) VALUES (?, ?, ?)",
                 (conversation, trace.retrieval.question, data),
             )
@@ -432,7 +437,6 @@ class Catalog:
                 "UPDATE conversation SET updated_at = ?, title = iif(title = '', ?, title) WHERE id = ?",
                 (time.time(), title, conversation),
             )
-        return int(cursor.lastrowid or 0)
 
     def exchanges(self, conversation: int) -> tuple[Exchange, ...]:
         """What was said in a conversation, in order."""
@@ -462,23 +466,20 @@ class Catalog:
         """The connection for one thread at a time, with SQLite's errors in our words."""
         with self._lock:
             try:
-                yield self._connection.execute
-            except sqlite3.OperationalError as error:
-                if "full" in str(error):
-                    raise LibraryError(
-                        f"The disk is full: {self.path} could not be written.", "Make room, then do the same again."
-                    ) from error
-                if "locked" in str(error) or "readonly" in str(error) or "unable to open" in str(error):
-                    raise LibraryError(
-                        f"Could not {what} {self.path}: {error}.", "Check that the folder can be written to."
-                    ) from error
-                raise self._corrupt(what, error) from error
-            except (sqlite3.DatabaseError, ValidationError) as error:
-                raise self._corrupt(what, error) from error
+                yield lambda *arguments: self._connection.execute(*arguments)
+            except (sqlite3.Error, ValidationError) as error:
+                raise self._translated(what, error) from error
 
-    def _corrupt(self, what: str, error: Exception) -> LibraryCorrupt:
+    def _translated(self, what: str, error: Exception) -> LibraryError:
+        said = str(error)
+        if "full" in said:
+            return LibraryError(f"The disk is full: {self.path} could not be written.", "Make room, then try again.")
+        if "closed" in said:
+            return LibraryError("The library was closed meanwhile.", "Open it again.")
+        if isinstance(error, sqlite3.OperationalError) and any(word in said for word in _PASSING):
+            return LibraryError(f"Could not {what} {self.path}: {said}.", "Check that its folder can be written to.")
         return LibraryCorrupt(
-            f"Could not {what} the library's catalog {self.path}: {error}.",
+            f"Could not {what} the library's catalog {self.path}: {said}.",
             "Delete this library and index its folder again; your own files are not touched.",
         )
 
@@ -502,8 +503,9 @@ def _file(row: tuple[Any, ...]) -> FileRecord:
 
 
 def _chunk(row: tuple[Any, ...]) -> Chunk:
-    id_, file_id, path, title, text, start, end, headings, page, page_end, tokens = row
+    id_, file_id, path, title, text, start, end, headings, page, page_end, tokens, breaks = row
     return Chunk(
         id=id_, file_id=file_id, path=path, title=title, text=text, span=Span(start, end),
         heading_path=tuple(json.loads(headings)), page=page, page_end=page_end, tokens=tokens,
+        page_breaks=tuple(json.loads(breaks)),
     )  # fmt: skip

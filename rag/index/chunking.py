@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rag.index.sentences import PARAGRAPH, SENTENCE, WORD, parts
-from rag.types import Page, Section, SourceDocument, Span
+from rag.types import Section, SourceDocument, Span
 
 VERSION = "1"
 """Changes when the same document would be cut differently."""
@@ -31,6 +31,7 @@ class Piece:
     page: int | None
     page_end: int | None
     tokens: int
+    page_breaks: tuple[int, ...] = ()
 
 
 def chunk_document(document: SourceDocument, count_tokens: CountTokens, limit: int, overlap: int) -> list[Piece]:
@@ -46,9 +47,11 @@ def chunk_document(document: SourceDocument, count_tokens: CountTokens, limit: i
     pieces = []
     for section in _with_their_text(document.text, document.sections):
         for span in _split(document.text, section.span, count_tokens, limit, overlap):
-            first, last = _pages(document.pages, span)
+            touched = [page for page in document.pages if page.span.start < span.end and span.start < page.span.end]
+            first, last = (touched[0].number, touched[-1].number) if touched else (None, None)
+            breaks = tuple(page.span.start for page in touched[1:])
             tokens = count_tokens(document.text[span.start : span.end])
-            pieces.append(Piece(span, section.heading_path, first, last, tokens))
+            pieces.append(Piece(span, section.heading_path, first, last, tokens, breaks))
     return pieces
 
 
@@ -127,9 +130,3 @@ def _strip(text: str, span: Span) -> Span | None:
     if not inner.strip():
         return None
     return Span(span.end - len(inner.lstrip()), span.start + len(inner.rstrip()))
-
-
-def _pages(pages: tuple[Page, ...], span: Span) -> tuple[int | None, int | None]:
-    """First and last page that the span touches."""
-    touched = [page.number for page in pages if page.span.start < span.end and span.start < page.span.end]
-    return (touched[0], touched[-1]) if touched else (None, None)

@@ -24,6 +24,8 @@ class SyncJob:
         self._catalog = catalog
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._working = False
+        self._beginning = threading.Lock()
         self._event: SyncEvent | None = None
         self._root = ""
         self._started_at = 0.0
@@ -31,7 +33,16 @@ class SyncJob:
     @property
     def running(self) -> bool:
         """Whether it is at work."""
-        return self._thread is not None and self._thread.is_alive()
+        return self._working
+
+    def refuse_while_running(self) -> None:
+        """Keeps other changes of the library out while it is at work.
+
+        Raises:
+            LibraryError: It is at work.
+        """
+        if self.running:
+            raise LibraryError(f"A sync of {self._root} is running.", "Wait until it has ended, or stop it.")
 
     def start(self, root: str, work: Work) -> None:
         """Starts a sync of ``root`` in the background.
@@ -58,20 +69,23 @@ class SyncJob:
             for event in work(self._stop):
                 self._event = event
                 yield event
+            report = self._event.result if self._event else None
+            self._catalog.end_job("stopped" if report and report.stopped else "done", report)
         except RagError as error:
             self._note_failure(error.message, error.hint)
             raise
-        report = self._event.result if self._event else None
-        self._catalog.end_job("stopped" if report and report.stopped else "done", report)
+        finally:
+            self._working = False
 
     def _begin(self, root: str) -> None:
-        if self.running:
-            raise LibraryError(f"A sync of {self._root} is running.", "Wait until it has ended, or stop it.")
-        self._stop.clear()
-        self._event = None
-        self._root = root
-        self._started_at = time.time()
-        self._catalog.start_job(root)
+        with self._beginning:
+            self.refuse_while_running()
+            self._catalog.start_job(root)
+            self._stop.clear()
+            self._event = None
+            self._root = root
+            self._started_at = time.time()
+            self._working = True
 
     def stop(self) -> None:
         """Asks it to end after the slice at work; what is stored stays."""

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 from pathlib import Path
@@ -64,7 +63,7 @@ class Library:
             self.catalog.clear_journal(ids)
 
     def check_embedder(self, identity: EmbedderIdentity) -> None:
-        """Makes sure that this embedder built the library, or that it is still empty.
+        """Makes sure that this embedder built the library, or that it holds nothing yet.
 
         Raises:
             EmbedderMismatch: Another one did.
@@ -75,6 +74,18 @@ class Library:
                 f"The library “{self.name}” was built with {describe(built_with)}, but {describe(identity)} is in use.",
                 f"Choose the embedder {built_with.model} again, or make a new library for {identity.model}.",
             )
+
+    def bind(self, identity: EmbedderIdentity) -> None:
+        """Makes this the library's embedder, before its first vector is stored.
+
+        Raises:
+            EmbedderMismatch: Another one built it.
+        """
+        self.check_embedder(identity)
+        if self.catalog.embedder() is None:
+            # Vectors of an embedder that was tried and left would have fixed the collection's dimension.
+            self.vectors.clear()
+            self.catalog.set_embedder(identity)
 
     def info(self) -> LibraryInfo:
         """The library at a glance."""
@@ -94,7 +105,7 @@ class Library:
         if self._server_url:
             self.vectors.drop()
         self.close()
-        shutil.rmtree(self.folder)
+        _delete_folder(self.folder)
 
 
 class Shelf:
@@ -147,7 +158,7 @@ class Shelf:
         if name.casefold() in {known.casefold() for known in self.names()}:
             raise LibraryError(f"There is a library “{name}” already.", "Type another name.")
         with self._opening:
-            self._open[name] = Library(name, self._folder(name), self._server_url)
+            self._open[name] = Library(name, self.folder(name), self._server_url)
             return self._open[name]
 
     def library(self, name: str) -> Library:
@@ -159,7 +170,7 @@ class Shelf:
         """
         with self._opening:
             if name not in self._open:
-                folder = self._folder(name)
+                folder = self.folder(name)
                 if not (folder / "catalog.sqlite").exists():
                     known = ", ".join(f"“{known}”" for known in self.names()) or "none yet"
                     raise LibraryMissing(f"There is no library “{name}”.", f"Libraries here: {known}.")
@@ -172,8 +183,8 @@ class Shelf:
             library = self._open.pop(name, None)
             if library is not None:
                 library.delete()
-            elif self._folder(name).exists():
-                shutil.rmtree(self._folder(name))
+            elif self.folder(name).exists():
+                _delete_folder(self.folder(name))
 
     def close(self) -> None:
         """Closes all libraries and lets other processes in."""
@@ -189,9 +200,22 @@ class Shelf:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _folder(self, name: str) -> Path:
-        # Dots are encoded too: "." and ".." are names that a person may type but not folders of ours.
-        return self._home / os.fsdecode(quote(name, safe=" ").replace(".", "%2E"))
+    def folder(self, name: str) -> Path:
+        """Where a library of that name lies, or would lie."""
+        # Letters of any script stay; a point does not: "." and ".." are names that a person may type.
+        return self._home / "".join(
+            character if character.isalnum() or character in " -_" else quote(character, safe="").replace(".", "%2E")
+            for character in name
+        )
+
+
+def _delete_folder(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise LibraryError(
+            f"{folder} could not be deleted: {error.strerror or error}.", "Close what uses it, then delete it again."
+        ) from error
 
 
 def describe(identity: EmbedderIdentity) -> str:

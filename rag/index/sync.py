@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rag.errors import LibraryError, SourceError
+from rag.errors import InputTooLong, LibraryError, SourceError
 from rag.index.chunking import VERSION as CHUNKER_VERSION
 from rag.index.chunking import Piece, chunk_document
 from rag.index.library import Library
@@ -67,7 +67,13 @@ def make_plan(library: Library, root: Path, profile: ChunkProfile) -> SyncPlan:
     found: Scan = scan(root)
     known = {record.path: record for record in library.catalog.files() if record.root == str(found.root)}
     recipes = library.catalog.recipes()
-    gone = {path: record for path, record in known.items() if path not in {file.path for file in found.files}}
+    present = {file.path for file in found.files}
+    gone = {
+        path: record
+        for path, record in known.items()
+        # What cannot be looked at just now may still be there: it is kept as it is.
+        if path not in present and not any(f"{path}/".startswith(f"{lost}/") for lost in found.unreadable)
+    }
     gone_by_hash = {record.sha256: record for record in gone.values() if record.sha256}
     planned = []
     for file in found.files:
@@ -126,6 +132,7 @@ def apply_plan(
         LibraryError: A store cannot be written.
     """
     library.check_embedder(embedder.identity)
+    library.catalog.add_root(str(plan.root))
     run = _Run(library, plan, embedder, profile, stop or threading.Event())
     for planned in plan.files:
         if planned.change is Change.UNCHANGED:
@@ -137,7 +144,7 @@ def apply_plan(
             yield run.remove(planned)
     by_path = {planned.path: planned for planned in plan.work if planned.change in _READ}
     if by_path:
-        library.catalog.set_embedder(embedder.identity)
+        library.bind(embedder.identity)
     for file, outcome in readers.read_all(planned.file for planned in by_path.values() if planned.file is not None):
         if run.stop.is_set():
             break
@@ -150,7 +157,7 @@ def apply_plan(
 _READ = {Change.NEW, Change.CHANGED, Change.RETRY}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Waiting:
     """A file that was read and cut, and whose vectors are being computed."""
 
@@ -191,7 +198,7 @@ class _Run:
         """A file that is as it was; its new time of modification is noted, so that it need not be hashed again."""
         record, file = planned.record, planned.file
         if record and file and record.mtime_ns != file.mtime_ns:
-            self.library.catalog.touch_file(record.id, file)
+            self.library.catalog.move_file(record.id, file)
         if record:
             self._reports.append(
                 FileReport(planned.path, planned.change, record.state, record.reason, record.pages, record.chunks)
@@ -275,6 +282,21 @@ class _Run:
                 room -= len(texts)
             if room == 0:
                 break
+        try:
+            self._embed(parts)
+        except InputTooLong:
+            # One file's text must not end the others: each is embedded by itself, and the culprit fails by itself.
+            for part in parts:
+                try:
+                    self._embed([part])
+                except InputTooLong as error:
+                    self._waiting.remove(part[0])
+                    yield self._failed(part[0].planned, part[0].file, str(error))
+        yield self._event(parts[-1][0].planned.path)
+        while self._waiting and len(self._waiting[0].vectors) == len(self._waiting[0].texts):
+            yield self._store(self._waiting.popleft())
+
+    def _embed(self, parts: list[tuple[_Waiting, list[str]]]) -> None:
         started = time.monotonic()
         vectors = self.embedder.embed_documents([text for _, texts in parts for text in texts])
         seconds = time.monotonic() - started
@@ -285,9 +307,6 @@ class _Run:
         self._chunks_done += len(vectors)
         self._seconds_embedding += seconds
         self._slice = max(_FIRST_SLICE, min(2048, int(len(vectors) / max(seconds, 1e-6) * _SLICE_SECONDS)))
-        yield self._event(parts[-1][0].planned.path)
-        while self._waiting and len(self._waiting[0].vectors) == len(self._waiting[0].texts):
-            yield self._store(self._waiting.popleft())
 
     def _store(self, done: _Waiting) -> SyncEvent:
         catalog, vectors = self.library.catalog, self.library.vectors
@@ -367,7 +386,7 @@ def header_of(document: SourceDocument, heading_path: Sequence[str]) -> str:
     # The first heading of a document is often its title.
     if len(parts) > 1 and parts[0].casefold() == parts[1].casefold():
         del parts[0]
-    return " › ".join(part[:80] for part in parts[:5])
+    return " › ".join(part[:60] for part in parts[:4])
 
 
 def embedded_text(document: SourceDocument, piece: Piece) -> str:

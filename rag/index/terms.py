@@ -11,7 +11,8 @@ import re
 import unicodedata
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff々〆"
-_PIECE = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}])[\w§])+(?:[.\-_'’](?:(?![{_CJK}])\w)+)*")
+_LETTER = rf"(?:(?![{_CJK}])[\w§\u0300-\u036f\u0900-\u109f\u0e00-\u0eff\u0591-\u05c7\u0610-\u065f])"
+_PIECE = re.compile(rf"[{_CJK}]+|{_LETTER}+(?:[.\-_'’]{_LETTER}+)*")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 
 

@@ -92,11 +92,6 @@ class VectorStore:
         # LangChain calls it a relevance score, but Chroma's cosine distance is what it hands out.
         return [(str(document.id), 1.0 - float(distance)) for document, distance in found]
 
-    def count(self) -> int:
-        """Number of vectors."""
-        with self._errors("read"):
-            return int(self._collection.count())
-
     def ids(self) -> set[str]:
         """Ids of all vectors."""
         with self._errors("read"):
@@ -124,12 +119,13 @@ class VectorStore:
             yield
         except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
             raise self._translated(what, error) from error
-        except Exception as error:
+        except BaseException as error:
+            # A panic of the Rust core is no Exception, so that nothing but its own kind catches it.
             if type(error).__module__.split(".")[0] not in {"chromadb", "httpx", "pyo3_runtime"}:
                 raise
             raise self._translated(what, error) from error
 
-    def _translated(self, what: str, error: Exception) -> LibraryError:
+    def _translated(self, what: str, error: BaseException) -> LibraryError:
         if "://" in self._place:
             return LibraryError(
                 f"Could not {what} the vectors at the Chroma server {self._place}: {error}.",

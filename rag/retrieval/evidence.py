@@ -12,6 +12,9 @@ CONTRAST_NONE = 0.02
 COVERAGE_ENOUGH = 0.5
 COVERAGE_NONE = 0.35
 
+FEWEST_HITS = 6
+"""Below this there is no background to stand out from."""
+
 
 def judge(dense: Stage, hits: tuple[Hit, ...], query_terms: QueryTerms) -> Evidence:
     """The verdict on a search.
@@ -31,6 +34,8 @@ def judge(dense: Stage, hits: tuple[Hit, ...], query_terms: QueryTerms) -> Evide
         f"best cosine {cosines[0]:.3f}, {contrast:.3f} above the background; "
         f"the first passages hold {coverage:.2f} of the question's informative words"
     )
+    if len(cosines) < FEWEST_HITS:
+        return Evidence(Verdict.SOME, f"Too few passages to judge by: {figures}.", features)
     if contrast >= CONTRAST_ENOUGH or coverage >= COVERAGE_ENOUGH:
         return Evidence(Verdict.ENOUGH, f"The notes seem to speak of this: {figures}.", features)
     if contrast < CONTRAST_NONE and coverage < COVERAGE_NONE:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rag.errors import SourceError
 from rag.sources.readers import READERS
@@ -33,11 +34,20 @@ class Scan:
         root: The folder, absolute.
         files: What has a reader, in natural order of the path ("2.md" before "10.md").
         skipped: Path and reason of everything else, in the same order; one line for a whole folder.
+        unreadable: Those of the skipped paths that are there but could not be looked at this time.
     """
 
     root: Path
     files: tuple[SourceFile, ...]
     skipped: tuple[tuple[str, str], ...]
+    unreadable: tuple[str, ...] = ()
+
+
+class _Unreadable(NamedTuple):
+    """A path that could not be looked at, and why."""
+
+    path: str
+    reason: str
 
 
 def scan(root: Path) -> Scan:
@@ -48,11 +58,7 @@ def scan(root: Path) -> Scan:
     Raises:
         SourceError: The folder is missing, is no folder, or may not be read.
     """
-    root = Path(os.path.abspath(root.expanduser()))  # noqa: PTH100  # resolve() would show people another path
-    if not root.exists():
-        raise SourceError(f"There is no folder {root}.", "Check the spelling of the path.")
-    if not root.is_dir():
-        raise SourceError(f"{root} is a file, not a folder.", "Give the folder that it lies in.")
+    root = folder_of(root)
     files: list[SourceFile] = []
     skipped: list[tuple[str, str]] = []
     for found in _walk(root, root.resolve(), root, ""):
@@ -60,9 +66,29 @@ def scan(root: Path) -> Scan:
             files.append(found)
         else:
             skipped.append(found)
+    unreadable = tuple(line.path for line in skipped if isinstance(line, _Unreadable))
     files.sort(key=lambda file: _natural(file.path))
     skipped.sort(key=lambda line: _natural(line[0]))
-    return Scan(root, tuple(files), tuple(skipped))
+    return Scan(root, tuple(files), tuple((path, reason) for path, reason in skipped), unreadable)
+
+
+def folder_of(typed: Path) -> Path:
+    """The folder that a person typed, absolute and with ``~`` expanded.
+
+    Raises:
+        SourceError: The folder is missing, is no folder, or the path cannot be one.
+    """
+    try:
+        # resolve() would show people another path than the one they typed.
+        folder = Path(os.path.abspath(typed.expanduser()))  # noqa: PTH100
+        exists, is_folder = folder.exists(), folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise SourceError(f"{typed} cannot be a folder: {error}.", "Check the spelling of the path.") from error
+    if not exists:
+        raise SourceError(f"There is no folder {folder}.", "Check the spelling of the path.")
+    if not is_folder:
+        raise SourceError(f"{folder} is a file, not a folder.", "Give the folder that it lies in.")
+    return folder
 
 
 def sha256(path: Path) -> str:
@@ -89,7 +115,7 @@ def _walk(root: Path, real_root: Path, folder: Path, prefix: str) -> Iterator[So
         except OSError as error:
             if not prefix:
                 raise SourceError(f"{root} cannot be read: {error.strerror}.", "Check its permissions.") from error
-            yield prefix.rstrip("/"), f"the folder cannot be read: {error.strerror}"
+            yield _Unreadable(prefix.rstrip("/"), f"the folder cannot be read: {error.strerror}")
             continue
         marker = next((entry.name for entry in entries if entry.name in _MARKERS), None)
         if marker and prefix:
@@ -121,7 +147,7 @@ def _file_or_reason(root: Path, path: str, entry: os.DirEntry[str]) -> SourceFil
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
-        return path, f"it cannot be read: {error.strerror}"
+        return _Unreadable(path, f"it cannot be read: {error.strerror}")
     return SourceFile(root, path, status.st_size, status.st_mtime_ns)
 
 

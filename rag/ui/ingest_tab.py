@@ -193,7 +193,7 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
 
     @told
     def resume(in_library: str) -> dict[Any, Any]:
-        engine.start_sync(in_library, Path(engine.job(in_library).root))
+        engine.resume_sync(in_library)
         return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(tab, engine.job(in_library))}
 
     @told

@@ -71,6 +71,16 @@ def test_several_numbers_in_one_mark_and_japanese_brackets() -> None:
     assert "[1]" in _check("It runs at 16 bar。【1】").text
 
 
+def test_a_mark_at_the_beginning_of_a_line_belongs_to_what_follows() -> None:
+    checked = _check("[1] It runs at 16 bar.\n[2] Roses are cut in March.")
+    assert [(c.number, c.by) for c in checked.citations] == [(1, "model"), (2, "model")]
+    assert _check("[9] It runs at 16 bar.").unknown_numbers == (9,)
+
+
+def test_brackets_in_code_are_left_alone() -> None:
+    assert "`a = x[1]`" in _check("Use `a = x[1]` here.").text
+
+
 def test_without_passages_nothing_is_bound() -> None:
     checked = check_citations("Anything at all goes. [1]", [], _weigh)
     assert (checked.citations, checked.unknown_numbers) == ((), (1,))

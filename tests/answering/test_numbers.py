@@ -18,6 +18,8 @@ from rag.answering.numbers import missing_numbers
         ("Clause 8.3.2 applies.", "8.3.1 and 8.3.3", ("8.3.2",)),
         ("It costs 3,5 €.", "3.5 €", ()),
         ("At 40 °C.", "at 40 °C, up to 60 °C", ()),
+        ("It was -5 °C.", "It was 5 °C.", ("-5 °C",)),
+        ("Rule HS-014 of 2025.", "HS-014, 2025", ()),
         ("Version x86 of B2B.", "nothing", ()),
     ],
 )

@@ -23,7 +23,7 @@ from rag.answering.prompts import answer_messages
 from rag.answering.stream import is_refusal
 from rag.index.terms import terms
 from rag.models.choice import pick_chat
-from rag.settings import load_settings, silence_telemetry
+from rag.settings import load_settings, prepare_environment
 from rag.types import Chunk, Span
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "qa" / "squad2.json"
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=3)
     parser.add_argument("--show", action="store_true", help="print every answer")
     options = parser.parse_args()
-    silence_telemetry()
+    prepare_environment()
     settings = load_settings()
     chat, reason = pick_chat(settings, settings.llm)
     if chat is None:

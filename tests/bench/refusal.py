@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.engine import SAMPLES, Engine
-from rag.settings import load_settings, silence_telemetry
+from rag.settings import load_settings, prepare_environment
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "qa"
 
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=100, help="of each kind")
     parser.add_argument("--features", type=Path, help="also write every question's features to this file")
     options = parser.parse_args()
-    silence_telemetry()
+    prepare_environment()
     rows = []
     print(f"{'set':<14}{'kind':<14}{'enough':>7}{'some':>7}{'none':>7}")
     for path in sorted((DATA / "refusal").glob("*.json")):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.engine import SAMPLES, Engine
-from rag.settings import load_settings, silence_telemetry
+from rag.settings import load_settings, prepare_environment
 from rag.types import AnswerDone, Trace
 
 QUESTIONS = Path(__file__).parents[2] / "assets" / "sample_questions.jsonl"
@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, help="passages for the model")
     parser.add_argument("--only", help="ids, separated by commas")
     options = parser.parse_args()
-    silence_telemetry()
+    prepare_environment()
     lines = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     if options.only:
         lines = [line for line in lines if line["id"] in options.only.split(",")]

@@ -23,7 +23,7 @@ from rag.engine import SAMPLES, Engine
 from rag.index.chunking import chunk_document
 from rag.index.sync import embedded_text
 from rag.models.choice import pick_embedder
-from rag.settings import load_settings, silence_telemetry
+from rag.settings import load_settings, prepare_environment
 from rag.sources.readers import read
 from rag.sources.scan import scan
 from rag.types import TextDelta
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("what", nargs="*", choices=[*measures, []], help="what to measure; nothing: all")
     parser.add_argument("--files", type=int, default=8, help="files of rustbook-de to index (33: all)")
     options = parser.parse_args()
-    silence_telemetry()
+    prepare_environment()
     for name in options.what or measures:
         measures[name](options)
 
@@ -70,7 +70,7 @@ def start(_: argparse.Namespace) -> None:
     print(f"start: {median(seconds):.1f} s to a page that answers at {address}; idle {median(idle):.0f} MiB; {loaded=}")
     with tempfile.TemporaryDirectory() as home:
         code = (
-            "from rag.engine import Engine, SAMPLES; from rag.settings import *; silence_telemetry();"
+            "from rag.engine import Engine, SAMPLES; from rag.settings import *; prepare_environment();"
             f"e = Engine(load_settings(home={home!r}, llm='none')); list(e.sync(SAMPLES, e.sample_folder()));"
             "print([l for l in open('/proc/self/status') if l.startswith(('VmRSS', 'VmHWM'))])"
         )
@@ -142,7 +142,7 @@ def token(_: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as home, Engine(load_settings(home=home)) as engine:
         for _ in engine.sync(SAMPLES, engine.sample_folder()):
             pass
-        chat = engine._chat()
+        chat = engine._pick_chat()[0]
         if chat is None:
             print("token: there is no chat model here")
             return

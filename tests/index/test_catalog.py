@@ -67,8 +67,7 @@ def test_a_stored_file_is_found_again_with_its_chunks(catalog: Catalog) -> None:
     ids = _put(catalog, "a.md", "first text", "second text")
     (record,) = catalog.files()
     assert (record.path, record.chunks, record.state) == ("a.md", 2, FileState.INDEXED)
-    chunks = catalog.chunks_of(record.id)
-    assert [chunk.id for chunk in chunks] == ids
+    chunks = [catalog.chunks(ids)[id_] for id_ in ids]
     assert [chunk.text for chunk in chunks] == ["first text", "second text"]
     assert chunks[1].span == Span(11, 22)
     assert catalog.leftover_vectors() == []

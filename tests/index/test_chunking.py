@@ -69,4 +69,4 @@ def test_a_heading_without_text_rides_with_the_section_below_it() -> None:
 def test_pages_of_a_chunk_that_crosses_a_page_break() -> None:
     document = make_document("One two.\n\nThree.", pages=(Page(3, Span(0, 10)), Page(4, Span(10, 16))))
     (piece,) = chunk_document(document, _count, LIMIT, 0)
-    assert (piece.page, piece.page_end) == (3, 4)
+    assert (piece.page, piece.page_end, piece.page_breaks) == (3, 4, (10,))

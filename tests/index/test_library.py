@@ -3,11 +3,21 @@ import time
 from pathlib import Path
 
 import pytest
-from material import make_file
+from material import make_document, make_file
 
 from rag.errors import EmbedderMismatch, LibraryError, LibraryLocked, LibraryMissing
+from rag.index.chunking import Piece
 from rag.index.library import Library, Shelf
-from rag.types import EmbedderIdentity
+from rag.types import EmbedderIdentity, FileState, Span
+
+
+def put_chunk(library: Library) -> None:
+    """Stores a file of one chunk, without a vector."""
+    ids = library.catalog.next_chunk_ids(make_file(), 1)
+    piece = Piece(Span(0, 4), (), None, None, 1)
+    library.catalog.put_file(
+        make_file(), make_document("Text"), [piece], ids, sha256="s", state=FileState.INDEXED, reason="", recipe="r"
+    )
 
 
 def _identity(model: str, dimension: int = 384) -> EmbedderIdentity:
@@ -15,9 +25,11 @@ def _identity(model: str, dimension: int = 384) -> EmbedderIdentity:
 
 
 def test_libraries_are_made_listed_and_deleted(shelf: Shelf, tmp_path: Path) -> None:
-    for name in ("Notes", "日本語 / ノート", ".."):
+    names = {"Notes", "日本語 / ノート", "..", ".", "a/b", "a_b", "ö.%2E"}
+    for name in names:
         shelf.create(name)
-    assert set(shelf.names()) == {"..", "Notes", "日本語 / ノート"}
+    assert set(shelf.names()) == names
+    assert len(_folders(tmp_path)) == len(names)
     assert all(folder.parent == tmp_path / "shelf" / "libraries" for folder in _folders(tmp_path))
     shelf.delete("Notes")
     assert "Notes" not in shelf.names()
@@ -29,7 +41,7 @@ def _folders(tmp_path: Path) -> list[Path]:
     return list((tmp_path / "shelf" / "libraries").iterdir())
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * 61, "notes"])
+@pytest.mark.parametrize("name", ["", "   ", "あ" * 61, "notes"])
 def test_bad_or_taken_names_are_refused(shelf: Shelf, name: str) -> None:
     shelf.create("Notes")
     with pytest.raises(LibraryError):
@@ -38,6 +50,8 @@ def test_bad_or_taken_names_are_refused(shelf: Shelf, name: str) -> None:
 
 def test_another_embedder_is_refused_with_both_names(library: Library) -> None:
     library.catalog.set_embedder(_identity("e5"))
+    library.check_embedder(_identity("bge", 1024))  # it holds nothing yet
+    put_chunk(library)
     library.check_embedder(_identity("e5"))
     with pytest.raises(EmbedderMismatch, match=r"built with e5.*bge is in use|built with e5.*bge"):
         library.check_embedder(_identity("bge", 1024))
@@ -46,13 +60,13 @@ def test_another_embedder_is_refused_with_both_names(library: Library) -> None:
 def test_vectors_left_by_an_interruption_go_when_the_library_is_opened(tmp_path: Path) -> None:
     with Shelf(tmp_path / "shelf") as shelf:
         library = shelf.create("Notes")
-        assert library.vectors.count() == 0
+        assert library.vectors.ids() == set()
         ids = library.catalog.next_chunk_ids(make_file(), 2)
         library.vectors.add(ids, [[1.0, 0.0], [0.0, 1.0]], ["a", "b"], 1)
     with Shelf(tmp_path / "shelf") as shelf:
         library = shelf.library("Notes")
         assert library.catalog.leftover_vectors() == ids
-        assert library.vectors.count() == 0
+        assert library.vectors.ids() == set()
         assert library.catalog.leftover_vectors() == []
 
 

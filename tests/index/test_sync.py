@@ -1,10 +1,11 @@
+import os
 import threading
 from pathlib import Path
 
 import pytest
 from material import write_notes
 
-from rag.errors import EmbedderMismatch, ModelFailed
+from rag.errors import EmbedderMismatch, InputTooLong, ModelFailed
 from rag.index.library import Library
 from rag.index.sync import ChunkProfile, apply_plan, forget_file, make_plan, plan_again
 from rag.models.bundled import BundledEmbedder
@@ -32,8 +33,6 @@ def _assert_in_step(library: Library) -> None:
     assert library.catalog.leftover_vectors() == []
     _, chunks = library.catalog.counts()
     assert chunks == len(ids) == sum(record.chunks for record in library.catalog.files())
-    for record in library.catalog.files():
-        assert len(library.catalog.chunks_of(record.id)) == record.chunks
 
 
 def test_first_sync_second_sync_and_changes(
@@ -180,6 +179,57 @@ def test_another_embedder_is_refused_before_anything_changes(
     assert len(library.catalog.files()) == 3
 
 
+class _ShortEmbedder(BundledEmbedder):
+    """The real embedder, but one file's text is too much for it."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        for text in texts:
+            if "zebra" in text:
+                raise InputTooLong("That text is longer than the embedder takes.", "Make the chunks smaller.")
+        return super().embed_documents(texts)
+
+
+def test_a_text_that_is_too_long_fails_its_own_file_only(library: Library, tmp_path: Path, readers: ReaderPool) -> None:
+    root = write_notes(tmp_path / "notes", NOTES)
+    events = list(apply_plan(library, make_plan(library, root, PROFILE), _ShortEmbedder(), readers, PROFILE))
+    report = events[-1].result
+    assert report is not None
+    states = {file.path: file.state for file in report.files}
+    assert states == {"a.md": FileState.INDEXED, "c.md": FileState.INDEXED, "sub/b.txt": FileState.FAILED}
+    assert "longer than the embedder takes" in next(file.reason for file in report.files if file.path == "sub/b.txt")
+    _assert_in_step(library)
+
+
+def test_a_folder_that_cannot_be_looked_at_keeps_what_is_known_of_it(
+    library: Library, tmp_path: Path, embedder: BundledEmbedder, readers: ReaderPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_notes(tmp_path / "notes", NOTES)
+    _sync(library, root, embedder, readers)
+    real = os.scandir
+
+    def failing(folder: Path) -> object:
+        if Path(folder).name == "sub":
+            raise PermissionError(13, "Permission denied")
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", failing)
+    plan = make_plan(library, root, PROFILE)
+    assert plan.count(Change.REMOVED) == 0
+    assert ("sub", "the folder cannot be read: Permission denied") in plan.skipped
+
+
+def test_an_emptied_library_takes_another_embedder(
+    library: Library, tmp_path: Path, embedder: BundledEmbedder, readers: ReaderPool
+) -> None:
+    root = write_notes(tmp_path / "notes", NOTES)
+    _sync(library, root, embedder, readers)
+    for record in library.catalog.files():
+        forget_file(library, record.id)
+    list(apply_plan(library, make_plan(library, root, PROFILE), _OtherEmbedder(), readers, PROFILE))
+    assert library.catalog.embedder() == _OtherEmbedder().identity
+    _assert_in_step(library)
+
+
 def test_other_chunk_sizes_make_every_file_a_changed_one(
     library: Library, tmp_path: Path, embedder: BundledEmbedder, readers: ReaderPool
 ) -> None:
@@ -211,7 +261,9 @@ def test_spans_point_at_the_chunks_text(
     from rag.sources.scan import scan
 
     files = {file.path: file for file in scan(root).files}
-    for record in library.catalog.files():
-        document = read(files[record.path])
-        for chunk in library.catalog.chunks_of(record.id):
-            assert document.text[chunk.span.start : chunk.span.end] == chunk.text
+    chunks = library.catalog.chunks(list(library.catalog.chunk_ids())).values()
+    documents = {path: read(file) for path, file in files.items()}
+    assert {chunk.path for chunk in chunks} == set(documents)
+    for chunk in chunks:
+        document = documents[chunk.path]
+        assert document.text[chunk.span.start : chunk.span.end] == chunk.text

@@ -15,6 +15,7 @@ from rag.index.terms import terms
         ("GPU上で", ["gpu", "上で"]),
         ("2024-05-01", ["2024-05-01"]),
         ("read-only", ["read-only", "read", "only"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("", []),
     ],
 )

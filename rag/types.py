@@ -342,7 +342,7 @@ class ChatModelIdentity:
         name: As the provider calls it.
         digest: Hash of the weights where the provider tells it, else empty.
         context_tokens: The window that requests are held to.
-        small: True for models below about 3 billion parameters, which need fewer notes and a worked example.
+        small: True for models below about 3 billion parameters, which need fewer notes and worked examples.
     """
 
     provider: str

@@ -113,7 +113,7 @@ def _server_of(engine: Engine) -> tuple[str, str]:
 
 def test_stopping_frees_the_model_and_keeps_what_was_said(qwen: Engine) -> None:
     number = qwen.new_conversation(SAMPLES)
-    events = qwen.ask(SAMPLES, "Describe the whole procedure for cleaning the sensor head.", conversation=number)
+    events = qwen.ask(SAMPLES, "At what time are the home folders backed up?", conversation=number)
     said = ""
     for event in events:
         said += event.text if isinstance(event, TextDelta) else ""

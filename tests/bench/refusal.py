@@ -25,12 +25,15 @@ def main() -> None:
     """Prints one line a language and kind of question."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=100, help="of each kind")
+    parser.add_argument("--sets", default="", help="names, separated by commas; nothing: all five")
     parser.add_argument("--features", type=Path, help="also write every question's features to this file")
     options = parser.parse_args()
     prepare_environment()
     rows = []
     print(f"{'set':<14}{'kind':<14}{'enough':>7}{'some':>7}{'none':>7}")
     for path in sorted((DATA / "refusal").glob("*.json")):
+        if options.sets and path.stem not in options.sets.split(","):
+            continue
         refusal = json.loads(path.read_text(encoding="utf-8"))
         with tempfile.TemporaryDirectory() as folder:
             notes = _write_notes(Path(folder) / "notes", path.stem, refusal["kept_articles"])

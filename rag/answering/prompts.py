@@ -62,8 +62,8 @@ def _example(question: str, answer: str) -> list[tuple[str, str]]:
     return [("human", asked), ("ai", answer)]
 
 
-# Answered, refused, answered: with the refusal last, the embedded model refused twice as many that it could answer; with
-# it first, it made answers up.
+# Answered, refused, answered: with the refusal last, the embedded model refused twice as many that it could answer;
+# with it first, it made answers up.
 _EXAMPLES = [
     *_example("How far is the plum tree from the wall?", "The plum tree stands 3.5 m from the north wall. [1]"),
     *_example("How tall is the plum tree?", "{refusal}"),

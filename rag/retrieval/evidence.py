@@ -13,9 +13,9 @@ NONE_WITHOUT_WORDS = 0.025
 COVERAGE_WEIGHT = 0.05
 """Cut-offs of the strength, and the weight of its second part.
 
-Source: ``python -m tests.bench.refusal --sets xquad-en,xquad-de,xquad-zh`` with multilingual-e5-small, 300 questions that
-the notes answer and 300 about removed articles; chosen to refuse few wrongly rather than many rightly, since what is left
-the model can still refuse. They hold for that embedder's cosines.
+Source: ``python -m tests.bench.refusal --sets xquad-en,xquad-de,xquad-zh`` with multilingual-e5-small, 300 questions
+that the notes answer and 300 about removed articles; chosen to refuse few wrongly rather than many rightly, since what
+is left the model can still refuse. They hold for that embedder's cosines.
 """
 
 CALIBRATED_FOR = "multilingual-e5-small"

@@ -258,7 +258,7 @@ def _embedded_chat(settings: Settings) -> EmbeddedChat:
 
 def _embedded_choice(settings: Settings) -> ModelChoice:
     path: Path | None = settings.model_path
-    label = f"{path.stem} (embedded)" if path else "Qwen2.5-Coder 1.5B (embedded)"
+    label = path.stem if path else "Qwen2.5-Coder 1.5B"
     size = downloads.EMBEDDED.size
     try:
         require_runtime()

@@ -44,6 +44,9 @@ def attempts() -> int:
 def main() -> None:
     """Indexes the samples, asks, opens a citation, reads the diagnostics; then one connection that must be counted."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    # The one errand that no switch of Chromium's stops: it opens a socket to this address, and sends nothing, to see
+    # whether there is IPv6. A route for it alone keeps it out of the count.
+    subprocess.run(["ip", "-6", "route", "add", "2001:4860:4860::8888/128", "dev", "lo"], check=True)
     before = attempts()
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "FOOTNOTE_HOME": home, "FOOTNOTE_PORT": "0", "FOOTNOTE_CONTEXT_TOKENS": "4096"}

@@ -132,6 +132,7 @@ def test_stopping_frees_the_model_and_keeps_what_was_said(qwen: Engine) -> None:
     pytest.fail("the model still generates")
 
 
+@pytest.mark.slow
 def test_a_follow_up_is_rewritten_with_the_conversation(qwen: Engine) -> None:
     number = qwen.new_conversation(SAMPLES)
     first = _answer(qwen, "Which SSH port does the backup server use?", conversation=number)
@@ -144,6 +145,7 @@ def test_a_follow_up_is_rewritten_with_the_conversation(qwen: Engine) -> None:
     assert retrieved.retrieval.hits[0].chunk.path == "backup-server.md"
 
 
+@pytest.mark.slow
 def test_the_command_line_answers_with_citations(home: Path, embedded_model_file: Path) -> None:
     done = _run(home, "ask", "How often do the wipers sweep the optical window?", "--json", llm="embedded")
     assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ from material import missing
 FLOW = Path(__file__).parent / "loopback_flow.py"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_no_connection_to_any_other_address_is_tried(embedded_model_file: Path) -> None:
     unshare = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]

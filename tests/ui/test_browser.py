@@ -87,6 +87,7 @@ def test_index_a_folder_and_reload_in_the_middle(visit: Start, tmp_path: Path) -
     assert (folder / "note-07.md").exists()
 
 
+@pytest.mark.slow
 def test_a_stopped_index_resumes(visit: Start, tmp_path: Path) -> None:
     here = visit(llm="none")
     page = here.page
@@ -164,6 +165,7 @@ def test_an_answer_survives_a_reload_and_can_be_stopped(
     assert "6 hours" in page.locator(".fn-text").nth(1).inner_text()
 
 
+@pytest.mark.slow
 def test_a_question_typed_while_a_stopped_model_still_reads_stays(
     visit: Start, with_samples: Path, ollama: OllamaStandIn
 ) -> None:
@@ -193,6 +195,7 @@ def test_a_question_typed_while_a_stopped_model_still_reads_stays(
     assert field.input_value() == ""
 
 
+@pytest.mark.slow
 def test_conversations_are_kept_renamed_exported_and_deleted(
     visit: Start, with_samples: Path, ollama: OllamaStandIn
 ) -> None:
@@ -243,6 +246,7 @@ def test_a_model_that_fails_says_so_and_can_be_asked_again(
     here.page.locator(".fn-text", has_text="6 hours").wait_for()
 
 
+@pytest.mark.slow
 def test_dropped_folders_keep_their_names_and_leave_no_upload(visit: Start, tmp_path: Path) -> None:
     dropped = tmp_path / "drop"
     write_notes(dropped / "sub", 1)
@@ -259,6 +263,7 @@ def test_dropped_folders_keep_their_names_and_leave_no_upload(visit: Start, tmp_
     assert [path for path in here.uploads.rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.slow
 def test_libraries_are_created_and_deleted_after_asking(visit: Start) -> None:
     here = visit(llm="none")
     page = here.page
@@ -272,6 +277,7 @@ def test_libraries_are_created_and_deleted_after_asking(visit: Start) -> None:
     assert [info.name for info in here.engine.libraries()] == [SAMPLES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_all_three_tabs_without_scrolling_sideways(
     visit: Start, with_samples: Path, ollama: OllamaStandIn, scheme: str
@@ -289,6 +295,7 @@ def test_a_phone_shows_all_three_tabs_without_scrolling_sideways(
         assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, tab
 
 
+@pytest.mark.slow
 def test_the_page_can_be_used_with_the_keyboard(visit: Start, with_samples: Path, ollama: OllamaStandIn) -> None:
     ollama.reply = ["Every 6 hours [1]."]
     here = visit()

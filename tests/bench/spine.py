@@ -137,7 +137,11 @@ def index(options: argparse.Namespace) -> None:
 
 
 def token(_: argparse.Namespace) -> None:
-    """From a question to the first token, minus the bare model call with the same prompt, both with a cold cache."""
+    """From a question to the first token, minus the bare model call with the same prompt.
+
+    Both find the instructions and examples in the server's cache, as every question after the first does; the bare call's
+    notes begin with another character, so that they are read anew.
+    """
     differences, firsts = [], []
     with tempfile.TemporaryDirectory() as home, Engine(load_settings(home=home)) as engine:
         for _ in engine.sync(SAMPLES, engine.sample_folder()):
@@ -148,7 +152,6 @@ def token(_: argparse.Namespace) -> None:
             return
         list(engine.ask(SAMPLES, QUESTIONS[-1]))
         for question in QUESTIONS:
-            chat.runnable.invoke("Say yes.")  # another prompt takes the cache's place
             started = time.perf_counter()
             prompt, first = None, None
             events = engine.ask(SAMPLES, question)
@@ -160,8 +163,8 @@ def token(_: argparse.Namespace) -> None:
             events.close()
             if prompt is None or first is None:
                 continue  # refused: there is no first token
-            chat.runnable.invoke("Say yes.")
             messages = [(message.role, message.content) for message in prompt.messages]
+            messages[-1] = ("user", messages[-1][1].replace("Notes:", "notes:", 1))
             started = time.perf_counter()
             for piece in chat.runnable.stream(messages):
                 if piece.text:

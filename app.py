@@ -14,13 +14,17 @@ def main() -> int:
 
     prepare_environment()
 
-    from rag.engine import Engine
     from rag.errors import RagError
+    from rag.index.lock import lock_home
     from rag.ui.launch import check_address, serve
 
     try:
         settings = load_settings()
         check_address(settings)
+        lock_home(settings.home).release()  # a second process is told before the engine's imports take their seconds
+
+        from rag.engine import Engine
+
         with Engine(settings) as engine:
             serve(engine)
     except RagError as error:

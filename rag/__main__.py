@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.errors import LibraryMissing, RagError
+from rag.index.lock import lock_home
 from rag.settings import load_settings, prepare_environment
 from rag.types import AnswerDone, Change, FileState, RetrievalDone, TextDelta
 
@@ -35,9 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")  # notes and answers may be in any script, whatever the console says
     try:
+        settings = load_settings()
+        lock_home(settings.home).release()  # a second process is told before the engine's imports take their seconds
+
         from rag.engine import Engine
 
-        with Engine(load_settings()) as engine:
+        with Engine(settings) as engine:
             code: int = options.run(engine, options)
             return code
     except RagError as error:

@@ -17,10 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote, unquote
 
-from filelock import FileLock, Timeout
-
-from rag.errors import EmbedderMismatch, LibraryError, LibraryLocked, LibraryMissing
+from rag.errors import EmbedderMismatch, LibraryError, LibraryMissing
 from rag.index.catalog import Catalog
+from rag.index.lock import lock_home
 from rag.index.vectors import VectorStore
 from rag.types import EmbedderIdentity, LibraryInfo
 
@@ -125,17 +124,11 @@ class Shelf:
         self._server_url = server_url
         self._open: dict[str, Library] = {}
         self._opening = threading.Lock()
+        self._lock = lock_home(home)
         try:
-            self._home.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(home / "footnote.lock")
-            # Two Chroma clients on one folder can hang each other; a second process has to learn that at once.
-            self._lock.acquire(timeout=0.5)
-        except Timeout as error:
-            raise LibraryLocked(
-                f"Another Footnote is running with the libraries in {home}.",
-                "Use that one, close it, or set FOOTNOTE_HOME to another folder.",
-            ) from error
+            self._home.mkdir(exist_ok=True)
         except OSError as error:
+            self._lock.release()
             raise LibraryError(
                 f"Cannot keep libraries in {home}: {error.strerror or error}.",
                 "Set FOOTNOTE_HOME to a folder that can be written to.",

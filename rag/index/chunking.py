@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from rag.index.sentences import PARAGRAPH, SENTENCE, WORD, parts
+from rag.index.sentences import PARAGRAPH, SENTENCE, WORD, parts, stripped
 from rag.types import Section, SourceDocument, Span
 
 VERSION = "1"
@@ -71,7 +71,7 @@ def _with_their_text(text: str, sections: tuple[Section, ...]) -> Iterator[Secti
 
 def _split(text: str, span: Span, count_tokens: CountTokens, limit: int, overlap: int) -> Iterator[Span]:
     """Packs the section's paragraphs, sentences or words into spans of at most ``limit`` tokens."""
-    whole = _strip(text, span)
+    whole = stripped(text, span)
     if whole is None:
         return
     if count_tokens(text[whole.start : whole.end]) <= limit:
@@ -122,11 +122,3 @@ def _units(text: str, span: Span, count_tokens: CountTokens, limit: int) -> Iter
             yield half
         else:
             yield from _units(text, half, count_tokens, limit)
-
-
-def _strip(text: str, span: Span) -> Span | None:
-    """The span without white space at its ends; None when nothing is left."""
-    inner = text[span.start : span.end]
-    if not inner.strip():
-        return None
-    return Span(span.end - len(inner.lstrip()), span.start + len(inner.rstrip()))

@@ -26,9 +26,11 @@ def parts(text: str, span: Span, separator: re.Pattern[str]) -> Iterator[Span]:
             text[max(start, match.start() - 12) : match.start()].rstrip()
         ):
             continue
-        yield from _stripped(text, start, match.end())
+        if part := stripped(text, Span(start, match.end())):
+            yield part
         start = match.end()
-    yield from _stripped(text, start, span.end)
+    if part := stripped(text, Span(start, span.end)):
+        yield part
 
 
 def sentences(text: str) -> list[Span]:
@@ -36,7 +38,9 @@ def sentences(text: str) -> list[Span]:
     return list(parts(text, Span(0, len(text)), SENTENCE))
 
 
-def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
-    inner = text[start:end]
-    if inner.strip():
-        yield Span(end - len(inner.lstrip()), start + len(inner.rstrip()))
+def stripped(text: str, span: Span) -> Span | None:
+    """The span without white space at its ends; None when nothing is left."""
+    inner = text[span.start : span.end]
+    if not inner.strip():
+        return None
+    return Span(span.end - len(inner.lstrip()), span.start + len(inner.rstrip()))

@@ -6,6 +6,7 @@ default here. ``.env.example`` and the README's table mirror this class field by
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from pathlib import Path
 from typing import Annotated
@@ -142,3 +143,13 @@ def load_settings(**overrides: object) -> Settings:
 def prepare_environment() -> None:
     """Turns off every library's telemetry, tracing and hub look-ups; has to run before they are imported."""
     os.environ.update(_ENVIRONMENT)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

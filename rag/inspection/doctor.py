@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from rag.errors import RagError
 from rag.index.library import Library, describe
 from rag.models.choice import device_warnings
-from rag.settings import Settings
+from rag.settings import Settings, is_loopback
 from rag.types import FileState, HealthCheck, Status
 
 _LOW_DISK = 2 * 1024**3
@@ -108,7 +108,7 @@ def _disk(settings: Settings) -> HealthCheck:
 
 
 def _network(settings: Settings) -> HealthCheck:
-    if settings.host in ("127.0.0.1", "localhost", "::1"):
+    if is_loopback(settings.host):
         return HealthCheck("Privacy", "ok", "The page listens on this machine only; telemetry is off in every library.")
     detail = f"The page listens on {settings.host}: others on the network can reach it with the password."
     return HealthCheck("Privacy", "warning", detail, "Remove FOOTNOTE_HOST to keep it on this machine.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import shutil
 import signal
@@ -14,21 +13,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Self
 
 from rag.errors import SettingsError
-from rag.settings import Settings
+from rag.settings import Settings, is_loopback
 from rag.ui import texts
 
 if TYPE_CHECKING:
     from rag.engine import Engine
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def check_address(settings: Settings) -> None:

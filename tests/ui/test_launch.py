@@ -9,8 +9,8 @@ from pydantic import SecretStr
 
 from rag.engine import Engine
 from rag.errors import SettingsError
-from rag.settings import Settings
-from rag.ui.launch import PageServer, check_address, is_loopback
+from rag.settings import Settings, is_loopback
+from rag.ui.launch import PageServer, check_address
 
 ROOT = Path(__file__).parents[2]
 

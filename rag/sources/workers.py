@@ -6,6 +6,7 @@ run the parent's main module again in each child, and a pool of the latter break
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import pickle
@@ -230,8 +231,10 @@ class _Process:
         self._child.kill()
         self._child.wait()
         for pipe in (self._child.stdin, self._child.stdout):
-            if pipe is not None:
-                pipe.close()
+            # A request that was not yet read stays in the pipe's buffer, and closing tries to send it to the dead.
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
 
     def _exchange(self, request: object, timeout: float) -> Any:
         requests, replies = self._child.stdin, self._child.stdout

@@ -76,7 +76,7 @@ class Engine:
         self.settings = settings
         self._shelf = Shelf(settings.home, settings.chroma_url)
         self._choices = _Choices(settings.home / "choices.json")
-        self._readers = ReaderPool(settings.read_workers, settings.read_timeout)
+        self._readers = ReaderPool(settings.read_workers, settings.read_timeout, settings.read_memory_mb * 2**20)
         self._jobs: dict[str, SyncJob] = {}
         self._embedders: dict[EmbedderIdentity, Embedder] = {}
         self._picked_embedder: tuple[Embedder, str] | None = None

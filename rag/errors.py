@@ -23,6 +23,8 @@ Foreign exceptions are turned into these at the module that imports the foreign 
 
 from __future__ import annotations
 
+from rag.types import Remedy
+
 
 class RagError(Exception):
     """A failure that a person can understand.
@@ -70,7 +72,20 @@ class DownloadFailed(ModelError):
 
 
 class SourceError(RagError):
-    """A file or folder cannot be read."""
+    """A file or folder cannot be read.
+
+    Args:
+        message: What failed, and on what.
+        hint: What to do next; empty when there is nothing to do.
+        remedy: What the page can offer to do about it.
+    """
+
+    def __init__(self, message: str, hint: str = "", remedy: Remedy | None = None) -> None:
+        super().__init__(message, hint)
+        self.remedy = remedy
+
+    def __reduce__(self) -> tuple[type[SourceError], tuple[str, str, Remedy | None]]:
+        return type(self), (self.message, self.hint, self.remedy)  # it crosses from a reader's process to ours
 
 
 class LibraryError(RagError):

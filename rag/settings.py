@@ -82,6 +82,8 @@ class Settings(BaseSettings):
 
     read_workers: int = Field(2, ge=1, le=32, description="Processes that read files.")
     read_timeout: float = Field(120.0, gt=0, description="Seconds after which the reading of one file is given up.")
+    read_memory_mb: int = Field(4096, ge=256, description="Memory that one reading process may use, in MiB.")
+    max_file_mb: int = Field(200, ge=1, description="Files larger than this are skipped, in MiB.")
     chroma_url: str = Field(
         "",
         validation_alias=AliasChoices("FOOTNOTE_CHROMA_URL", "CHROMA_URL"),

@@ -38,12 +38,15 @@ class SourceFile:
         path: Where the file is below ``root``, with forward slashes; this is what people are shown.
         size: Bytes.
         mtime_ns: Time of the last modification, nanoseconds since the epoch.
+        inode: The file system's number of the file; 0 where it has none. Another number means that the file was
+            replaced, even where size and time are as they were.
     """
 
     root: Path
     path: str
     size: int
     mtime_ns: int
+    inode: int = 0
 
     @property
     def absolute(self) -> Path:
@@ -51,13 +54,84 @@ class SourceFile:
         return self.root / self.path
 
 
+class Remedy(StrEnum):
+    """What a person can do about a file that was not read, or not fully."""
+
+    PASSWORD = "password"
+    OCR = "ocr"
+    ENCODING = "encoding"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How files are to be read, where a person or a library's settings decide.
+
+    Attributes:
+        encoding: Encoding of a text file, by its Python name; empty: found out.
+        ocr: Recognise text on pages and images that have none, where an engine is installed.
+        layout: Read PDF pages with layout analysis: slower, better with tables and unusual columns.
+        passwords: Tried in turn on an encrypted file. Kept in memory only, and never shown.
+    """
+
+    encoding: str = ""
+    ocr: bool = False
+    layout: bool = False
+    passwords: tuple[str, ...] = field(default=(), repr=False)
+
+
+DEFAULT_READING = ReadOptions()
+"""How files are read where nobody said otherwise."""
+
+
+class PageVerdict(StrEnum):
+    """What a page turned out to be."""
+
+    TEXT = "text"
+    RECOGNISED = "recognised"  # its text was read from the image by OCR
+    SCAN = "scan"  # images, and no text
+    EMPTY = "empty"  # nothing on it
+    GARBLED = "garbled"  # text whose characters are not what is printed
+    DAMAGED = "damaged"
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page's range in the document's text, and what could not be read on it (empty when all is well)."""
+    """One page's range in the document's text, what it turned out to be, and what could not be read on it.
+
+    ``problem`` is a phrase for people, empty when all is well; an empty page is no problem.
+    """
 
     number: int
     span: Span
     problem: str = ""
+    verdict: PageVerdict = PageVerdict.TEXT
+
+
+Unit = Literal["slide", "row", "cell", "line"]
+"""What a format without pages counts its places in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """From the character ``start`` on, the text is in this slide, row, cell or line, up to the next mark.
+
+    Lines and rows count up by one with each line break of the text; slides and cells go on until the next mark. A mark
+    of number 0 ends the counting: what follows is in no such place.
+    """
+
+    start: int
+    unit: Unit
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a passage of a format without pages is: lines 3 to 9, slide 4, rows 2 to 40 (of the sheet that the
+    heading path names)."""
+
+    unit: Unit
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +141,12 @@ class Section:
     Attributes:
         heading_path: Titles from the outermost heading to this one; empty before the first heading.
         span: The range from the heading's first character to the next heading.
+        whole: True for text that is one chunk by itself, as long as the embedder can take it: a paper's abstract.
     """
 
     heading_path: tuple[str, ...]
     span: Span
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +154,19 @@ class SourceDocument:
     """A file's readable text with the places in it.
 
     Attributes:
-        text: All readable text; every span in Footnote counts characters of it.
-        title: From front matter, PDF metadata or the first heading, else the file's name without its ending.
+        text: All readable text; every span in Footnote counts characters of it. Empty where nothing could be read
+            though the file could be opened: ``problems`` and ``pages`` then say why.
+        title: From front matter, metadata or the first heading, else the file's name without its ending.
         sections: In order, without gaps or overlaps; together they cover ``text``.
         pages: In order; empty where the format has no pages.
         problems: What could not be read though the rest could ("page 3: no text, looks like a scan").
         sha256: Hash of the bytes that were read, hexadecimal.
+        marks: In order of their start; empty where the format has pages, or no places of its own.
+        encoding: Encoding of a text file, by its Python name; empty for other formats.
+        remedies: What a person can do about the problems.
+        notes: What is worth knowing, and no defect ("named .pdf, but a Word document").
+        authors: Of a paper, as printed.
+        year: Of a paper; None when unknown.
     """
 
     text: str
@@ -92,6 +175,12 @@ class SourceDocument:
     sha256: str
     pages: tuple[Page, ...] = ()
     problems: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    encoding: str = ""
+    remedies: tuple[Remedy, ...] = ()
+    notes: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    year: int | None = None
 
 
 # ---------------------------------------------------------------------------------------------------------------- index
@@ -113,6 +202,7 @@ class Chunk:
         page_end: Last page of the passage, or None.
         tokens: Length of ``text`` in the embedder's own tokens, without prefix and special tokens.
         page_breaks: Where each page after the first begins, as offsets into the document's text.
+        place: Where the passage is in a format without pages; None where the format has no such places either.
     """
 
     id: str
@@ -126,6 +216,7 @@ class Chunk:
     page_end: int | None
     tokens: int
     page_breaks: tuple[int, ...] = ()
+    place: Place | None = None
 
     def page_at(self, offset: int) -> int | None:
         """The page that a character of the passage is on; the offset counts the document's characters."""
@@ -149,13 +240,20 @@ class Change(StrEnum):
     CHANGED = "changed"
     MOVED = "moved"
     REMOVED = "removed"
+    DUPLICATE = "duplicate"  # holds the same bytes as another file of the folder, which is the one that is searched
     UNCHANGED = "unchanged"
     RETRY = "retry"  # failed the last time and has not changed since: tried again
 
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file as the catalog knows it."""
+    """A file as the catalog knows it.
+
+    Attributes:
+        reason: Why it was not read fully, or what is worth knowing of it; for people.
+        options: What a person set for this file; passwords are never among it.
+        copy_of: Path of the file whose bytes it repeats; then it has no chunks of its own. Else empty.
+    """
 
     id: int
     root: str
@@ -169,6 +267,13 @@ class FileRecord:
     pages: int
     chunks: int
     indexed_at: float
+    inode: int = 0
+    encoding: str = ""
+    remedies: tuple[Remedy, ...] = ()
+    options: ReadOptions = DEFAULT_READING
+    copy_of: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
 
     @property
     def absolute(self) -> Path:
@@ -187,6 +292,8 @@ class PlannedFile:
         file: The file on disk; None when it was removed.
         record: What the catalog holds for it; None when it is new.
         sha256: Hash of the bytes now; empty where they could not be read.
+        why: What changed, where that is not the file itself ("chunk settings", "a newer PDF reader"), where a moved
+            file was, or which file a duplicate repeats.
     """
 
     change: Change
@@ -195,16 +302,26 @@ class PlannedFile:
     file: SourceFile | None = None
     record: FileRecord | None = None
     sha256: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncPlan:
-    """What a sync of one folder would do; ``skipped`` lists paths that are not read, each with the reason."""
+    """What a sync of one folder would do.
+
+    Attributes:
+        library: The library.
+        root: The folder.
+        files: One line a file.
+        skipped: Paths that are not read, each with the reason.
+        seconds: How long it would take, by the speed of earlier syncs of this library; None while none was measured.
+    """
 
     library: str
     root: Path
     files: tuple[PlannedFile, ...]
     skipped: tuple[tuple[str, str], ...] = ()
+    seconds: float | None = None
 
     def count(self, change: Change) -> int:
         """Number of files with that change."""
@@ -294,6 +411,67 @@ class JobStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class LibrarySettings:
+    """What a library has of its own; the defaults leave a thing to the program's settings.
+
+    Attributes:
+        include: Patterns in gitignore syntax; where there are any, only files that match one are read.
+        exclude: Patterns in gitignore syntax of what is not read; ``!pattern`` brings back what is left out by default.
+        chunk_tokens: Longest chunk, in the embedder's tokens; None: as ``FOOTNOTE_CHUNK_TOKENS`` says.
+        chunk_overlap: Tokens that pieces of one section share; None: as ``FOOTNOTE_CHUNK_OVERLAP`` says.
+        layout: PDF pages are read with layout analysis.
+        ocr: Pages and images without text are read by OCR, where an engine is installed.
+        watch: Its folders are watched, and synced when something in them changes.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    chunk_tokens: int | None = None
+    chunk_overlap: int | None = None
+    layout: bool = False
+    ocr: bool = False
+    watch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """A page as it was indexed: what it turned out to be, and the text that was taken from it."""
+
+    number: int
+    verdict: PageVerdict
+    problem: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileXray:
+    """Everything that was taken from one file; ``text`` is that of formats without pages, and empty for others."""
+
+    record: FileRecord
+    pages: tuple[PageText, ...]
+    text: str
+    chunks: tuple[Chunk, ...]
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FolderState:
+    """Whether a library is in step with its folders.
+
+    Attributes:
+        changed: Files that are new, changed, moved or removed on disk and not in the library yet.
+        watching: Its folders are watched.
+        missing: Folders that are not there at present.
+        checked_at: When that was looked at.
+    """
+
+    changed: int
+    watching: bool
+    missing: tuple[str, ...]
+    checked_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class LibraryInfo:
     """A library at a glance; no ``embedder`` while nothing was indexed, an ``error`` when it cannot be opened."""
 
@@ -303,6 +481,7 @@ class LibraryInfo:
     chunks: int
     embedder: str
     error: str = ""
+    settings: LibrarySettings = LibrarySettings()
 
 
 # --------------------------------------------------------------------------------------------------------------- models

@@ -27,6 +27,7 @@ from rag.models.base import Embedder
 from rag.sources.scan import Scan, scan, sha256
 from rag.sources.workers import ReaderPool
 from rag.types import (
+    DEFAULT_READING,
     Change,
     FileRecord,
     FileReport,
@@ -145,7 +146,9 @@ def apply_plan(
     by_path = {planned.path: planned for planned in plan.work if planned.change in _READ}
     if by_path:
         library.bind(embedder.identity)
-    for file, outcome in readers.read_all(planned.file for planned in by_path.values() if planned.file is not None):
+    for file, outcome in readers.read_all(
+        (planned.file, DEFAULT_READING) for planned in by_path.values() if planned.file is not None
+    ):
         if run.stop.is_set():
             break
         yield from run.take(by_path[file.path], file, outcome)

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from rag.errors import SourceError
 from rag.sources.text import Heading, decode, sections
-from rag.types import SourceDocument
+from rag.types import DEFAULT_READING, ReadOptions, SourceDocument
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<yaml>.*?)(?<=\n)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _MARKUP = re.compile(
@@ -29,7 +29,7 @@ _BLOCKS = MarkdownIt("commonmark").disable("inline")
 _INLINE = MarkdownIt("commonmark")
 
 
-def read_markdown(data: bytes, title: str) -> SourceDocument:
+def read_markdown(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
     """Reads a Markdown file.
 
     Front matter is taken off the text, HTML comments are taken out of it, and a wiki link becomes the words that it

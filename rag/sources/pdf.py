@@ -21,7 +21,7 @@ from typing import Any
 
 from rag.errors import SourceError
 from rag.sources.text import Heading, sections
-from rag.types import Page, SourceDocument, Span
+from rag.types import DEFAULT_READING, Page, ReadOptions, SourceDocument, Span
 
 _PAGE_BREAK = "\n\n"
 _HYPHEN_AT_LINE_END = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[a-zß-öø-ÿ])")
@@ -37,7 +37,7 @@ _MAX_PIXELS = 8_000_000
 _HIGHLIGHT = (1.0, 0.87, 0.35)
 
 
-def read_pdf(data: bytes, title: str) -> SourceDocument:
+def read_pdf(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
     """Reads the text layer of a PDF.
 
     Lines of a paragraph stay lines, a word that is hyphenated at the end of a line is joined, cells that stand beside
@@ -71,7 +71,7 @@ def read_pdf(data: bytes, title: str) -> SourceDocument:
         )
 
 
-def page_image(path: Path, page: int, passages: Sequence[str], zoom: float) -> bytes:
+def page_image(path: Path, page: int, passages: Sequence[str], zoom: float, passwords: tuple[str, ...] = ()) -> bytes:
     """Draws a page with passages marked where they stand.
 
     Args:

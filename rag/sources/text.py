@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rag.errors import SourceError
-from rag.types import Section, SourceDocument, Span
+from rag.types import DEFAULT_READING, ReadOptions, Section, SourceDocument, Span
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -38,7 +38,7 @@ class Heading:
     title: str
 
 
-def read_text(data: bytes, title: str) -> SourceDocument:
+def read_text(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
     """Reads a plain text file.
 
     Args:

@@ -25,12 +25,11 @@ import rag
 from rag.errors import SourceError
 from rag.sources.pdf import page_image
 from rag.sources.readers import read
-from rag.types import SourceDocument, SourceFile
+from rag.types import ReadOptions, SourceDocument, SourceFile
 
 T = TypeVar("T")
 
 _START_TIMEOUT = 60.0  # seconds; a cold disk and a virus scanner together
-_MEMORY_LIMIT = 4 * 2**30  # bytes of address space of one process, where the system can limit it
 
 # Ctrl-C in the terminal is for the parent alone, which then ends its children.
 _OWN_GROUP: dict[str, Any]
@@ -46,16 +45,20 @@ class ReaderPool:
     Args:
         workers: How many files are read at once.
         timeout: Seconds after which one file, or one page's picture, is given up.
+        memory: Bytes of address space that one process may use, where the system can limit it.
     """
 
-    def __init__(self, workers: int, timeout: float) -> None:
+    def __init__(self, workers: int, timeout: float, memory: int = 4 * 2**30) -> None:
         self._workers = workers
         self._timeout = timeout
+        self._memory = memory
         self._lock = threading.Lock()
         self._crews: set[_Crew] = set()
         self._painter: _Crew | None = None
 
-    def read_all(self, files: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, SourceDocument | SourceError]]:
+    def read_all(
+        self, files: Iterable[tuple[SourceFile, ReadOptions]]
+    ) -> Iterator[tuple[SourceFile, SourceDocument | SourceError]]:
         """Reads files, and yields each with its document or with the reason why there is none, in order.
 
         At most twice as many files as there are workers are read ahead, so memory stays flat. The processes end with
@@ -65,8 +68,8 @@ class ReaderPool:
             crew = self._hire(self._workers)
         ahead: deque[tuple[SourceFile, Future[SourceDocument]]] = deque()
         try:
-            for file in files:
-                ahead.append((file, crew.submit(read, file)))
+            for file, options in files:
+                ahead.append((file, crew.submit(read, file, options)))
                 if len(ahead) > 2 * self._workers:
                     yield _outcome(*ahead.popleft())
             while ahead:
@@ -76,7 +79,9 @@ class ReaderPool:
         finally:
             self._dismiss(crew)
 
-    def page_image(self, path: Path, page: int, passages: Sequence[str], zoom: float) -> bytes:
+    def page_image(
+        self, path: Path, page: int, passages: Sequence[str], zoom: float, passwords: tuple[str, ...] = ()
+    ) -> bytes:
         """Runs :func:`rag.sources.pdf.page_image` in a process of its own, which stays for the next picture.
 
         Raises:
@@ -87,7 +92,7 @@ class ReaderPool:
                 self._painter = self._hire(1)
             painter = self._painter
         try:
-            return painter.submit(page_image, path, page, tuple(passages), zoom).result()
+            return painter.submit(page_image, path, page, tuple(passages), zoom, passwords).result()
         except CancelledError as error:
             raise SourceError("The page was not drawn, because Footnote is closing.") from error
 
@@ -106,7 +111,7 @@ class ReaderPool:
         self.close()
 
     def _hire(self, size: int) -> _Crew:
-        crew = _Crew(size, self._timeout)
+        crew = _Crew(size, self._timeout, self._memory)
         self._crews.add(crew)
         return crew
 
@@ -126,8 +131,9 @@ def _outcome(file: SourceFile, future: Future[SourceDocument]) -> tuple[SourceFi
 class _Crew:
     """A few processes, each led by a thread that waits for its answer."""
 
-    def __init__(self, size: int, timeout: float) -> None:
+    def __init__(self, size: int, timeout: float, memory: int) -> None:
         self._timeout = timeout
+        self._memory = memory
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="reader")
         self._lock = threading.Lock()
         self._processes: set[_Process] = set()
@@ -180,7 +186,7 @@ class _Crew:
                     return process
                 self._processes.discard(process)
             try:
-                process = _Process()
+                process = _Process(self._memory)
             except OSError as error:
                 raise SourceError(f"No process could be started to read the file: {error.strerror}.") from error
             self._processes.add(process)
@@ -198,10 +204,10 @@ class _Crew:
 class _Process:
     """One child process; it reads requests on its standard input and replies on its standard output."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int) -> None:
         # -P and PYTHONPATH: the child finds this package wherever Python was started, and nothing in that folder.
         self._child = subprocess.Popen(
-            [sys.executable, "-P", "-c", "from rag.sources.workers import serve; serve()"],
+            [sys.executable, "-P", "-c", f"from rag.sources.workers import serve; serve({memory})"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": _python_path()},
@@ -269,14 +275,14 @@ def _python_path() -> str:
     return os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
 
 
-def serve() -> None:
+def serve(memory: int) -> None:
     """The child's side: answers requests until the parent closes the pipe or dies."""
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # What a library prints must not end up between the replies.
     os.dup2(2, 1)
     nowhere = Path(os.devnull).open("w")  # noqa: SIM115  # open as long as the process runs
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    _limit_memory()
+    _limit_memory(memory)
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(incoming, requests), daemon=True).start()
     while True:
@@ -291,7 +297,10 @@ def serve() -> None:
             except SourceError as error:
                 reply = error
             except MemoryError:
-                reply = SourceError("The file is too large to be read in the memory that one reader may use.")
+                reply = SourceError(
+                    "The file is too large to be read in the memory that one reader may use.",
+                    "Raise FOOTNOTE_READ_MEMORY_MB if there is more.",
+                )
             faulthandler.cancel_dump_traceback_later()
         pickle.dump(reply, outgoing)
         outgoing.flush()
@@ -306,11 +315,11 @@ def _receive(incoming: Any, requests: queue.SimpleQueue[Any]) -> None:
         os._exit(0)
 
 
-def _limit_memory() -> None:
+def _limit_memory(limit: int) -> None:
     """Makes a file that unpacks to more than there is fail alone, before the system kills whom it likes."""
     if sys.platform != "win32":
         import resource
 
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        limit = _MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(_MEMORY_LIMIT, hard)
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

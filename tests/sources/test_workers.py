@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -16,7 +16,7 @@ import pytest
 from rag.errors import SourceError
 from rag.sources.scan import scan
 from rag.sources.workers import ReaderPool
-from rag.types import SourceDocument, SourceFile
+from rag.types import DEFAULT_READING, ReadOptions, SourceDocument, SourceFile
 
 MakeFile = Callable[[str, bytes], SourceFile]
 ROOT = Path(__file__).parents[2]
@@ -25,6 +25,10 @@ posix = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes her
 
 def children() -> list[psutil.Process]:
     return [child for child in psutil.Process().children() if "rag.sources" in " ".join(child.cmdline())]
+
+
+def plainly(files: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, ReadOptions]]:
+    return ((file, DEFAULT_READING) for file in files)
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
@@ -54,7 +58,7 @@ def test_documents_come_in_order(make_file: MakeFile):
     files = [make_file(f"{number}.md", f"# Note {number}\n".encode()) for number in range(20)]
     with ReaderPool(2, 30) as pool:
         assert children() == []
-        results = list(pool.read_all(files))
+        results = list(pool.read_all(plainly(files)))
     assert [file for file, _ in results] == files
     assert [document.title for _, document in results if isinstance(document, SourceDocument)] == [
         f"Note {number}" for number in range(20)
@@ -64,7 +68,7 @@ def test_documents_come_in_order(make_file: MakeFile):
 def test_an_error_of_a_reader_arrives_with_its_hint(make_file: MakeFile):
     noise = b"".join(hashlib.sha256(bytes([number])).digest() for number in range(64))
     with ReaderPool(1, 30) as pool:
-        errors = [result for _, result in pool.read_all([make_file("a.txt", b""), make_file("b.txt", noise)])]
+        errors = [result for _, result in pool.read_all(plainly([make_file("a.txt", b""), make_file("b.txt", noise)]))]
     assert all(isinstance(error, SourceError) for error in errors)
     assert [(error.message, error.hint) for error in errors if isinstance(error, SourceError)] == [
         ("The file is empty.", ""),
@@ -76,7 +80,7 @@ def test_an_error_of_a_reader_arrives_with_its_hint(make_file: MakeFile):
 def test_a_file_that_hangs_is_given_up_alone(make_file: MakeFile, hanging: SourceFile):
     files = [make_file("a.txt", b"a"), hanging, make_file("b.txt", b"b"), make_file("c.txt", b"c")]
     with ReaderPool(1, 2.0) as pool:
-        results = [document for _, document in pool.read_all(files)]
+        results = [document for _, document in pool.read_all(plainly(files))]
     assert isinstance(results[1], SourceError)
     assert results[1].message == "Reading took longer than 2 seconds."
     assert [document.text for document in results if isinstance(document, SourceDocument)] == ["a", "b", "c"]
@@ -87,7 +91,7 @@ def test_a_process_that_is_killed_loses_its_file_only(make_file: MakeFile, hangi
     pool = ReaderPool(1, 30)
     killer = threading.Thread(target=lambda: wait_until(lambda: bool(children())) and _kill_when_opened(hanging))
     killer.start()
-    results = [document for _, document in pool.read_all([hanging, make_file("a.txt", b"a")])]
+    results = [document for _, document in pool.read_all(plainly([hanging, make_file("a.txt", b"a")]))]
     killer.join()
     pool.close()
     assert isinstance(results[0], SourceError)
@@ -107,7 +111,7 @@ def test_a_file_too_large_for_memory_is_an_error_of_its_own(make_file: MakeFile,
         stream.truncate(5 * 2**30)  # sparse: takes no space on disk
     huge = SourceFile(tmp_path, "huge.txt", 5 * 2**30, 1)
     with ReaderPool(1, 30) as pool:
-        results = [document for _, document in pool.read_all([huge, make_file("a.txt", b"a")])]
+        results = [document for _, document in pool.read_all(plainly([huge, make_file("a.txt", b"a")]))]
     assert "too large" in str(results[0])
     assert isinstance(results[1], SourceDocument)
 
@@ -121,7 +125,7 @@ def test_look_ahead_is_bounded(make_file: MakeFile):
             yield make_file(f"{number}.txt", b"x")
 
     with ReaderPool(2, 30) as pool:
-        results = pool.read_all(endless())
+        results = pool.read_all(plainly(endless()))
         for _ in range(10):
             next(results)
         assert len(taken) <= 10 + 2 * 2 + 1
@@ -134,14 +138,14 @@ def test_closing_from_another_thread_ends_a_hanging_run(hanging: SourceFile):
     pool = ReaderPool(1, 60)
     threading.Timer(1.5, pool.close).start()
     started = time.monotonic()
-    assert list(pool.read_all([hanging, hanging])) == []
+    assert list(pool.read_all(plainly([hanging, hanging]))) == []
     assert time.monotonic() - started < 10
 
 
 def test_closing_between_two_files_ends_the_run(make_file: MakeFile):
     files = [make_file(f"{number}.txt", b"x") for number in range(9)]
     pool = ReaderPool(1, 30)
-    run = pool.read_all(files)
+    run = pool.read_all(plainly(files))
     next(run)
     pool.close()
     assert len(list(run)) <= 2  # what was read already
@@ -151,7 +155,7 @@ def test_closing_between_two_files_ends_the_run(make_file: MakeFile):
 def test_a_picture_is_made_beside_a_run(shared_data: Path, make_file: MakeFile):
     path = shared_data / "pdf/rotated/pdfjs__rotation.pdf"
     with ReaderPool(1, 30) as pool:
-        run = pool.read_all([make_file("a.txt", b"a"), make_file("b.txt", b"b")])
+        run = pool.read_all(plainly([make_file("a.txt", b"a"), make_file("b.txt", b"b")]))
         next(run)
         assert pool.page_image(path, 1, ["second line"], 1.0).startswith(b"\x89PNG")
         assert isinstance(next(run)[1], SourceDocument)
@@ -162,7 +166,7 @@ def test_a_picture_is_made_beside_a_run(shared_data: Path, make_file: MakeFile):
 def test_a_damaged_collection_goes_through(shared_data: Path):
     files = scan(shared_data / "formats/broken-generated").files
     with ReaderPool(2, 30) as pool:
-        results = dict(pool.read_all(files))
+        results = dict(pool.read_all(plainly(files)))
     assert len(results) == len(files)
     assert sum(isinstance(result, SourceDocument) for result in results.values()) >= 5
     assert sum(isinstance(result, SourceError) for result in results.values()) >= 5
@@ -192,8 +196,8 @@ def test_modules_in_the_working_folder_are_not_imported(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
     code = (
         "import sys; sys.path.pop(0)\n"
-        "from pathlib import Path\nfrom rag.sources.scan import scan\nfrom rag.sources.workers import ReaderPool\n"
-        "with ReaderPool(1, 30) as pool: print([d.text for _, d in pool.read_all(scan(Path('.')).files)])"
+        "from pathlib import Path\nfrom rag.sources.scan import scan\nfrom rag.sources.workers import ReaderPool\nfrom rag.types import DEFAULT_READING\n"
+        "with ReaderPool(1, 30) as pool: print([d.text for _, d in pool.read_all((f, DEFAULT_READING) for f in scan(Path('.')).files)])"
     )
     result = run_python(code, cwd=tmp_path)
     assert (result.stdout, result.stderr) == ("['a']\n", "")
@@ -203,11 +207,11 @@ MAIN = """
 import os, sys, time
 from pathlib import Path
 from rag.sources.workers import ReaderPool
-from rag.types import SourceFile
+from rag.types import DEFAULT_READING, SourceFile
 print("main", flush=True)
 files = [SourceFile(Path(sys.argv[1]), name, 1, 1) for name in sys.argv[2:]]
 pool = ReaderPool(1, 60)
-for file, document in pool.read_all(files * 2):
+for file, document in pool.read_all((file, DEFAULT_READING) for file in files * 2):
     print(file.path, flush=True)
 """
 

@@ -314,8 +314,7 @@ class _Run:
     def _store(self, done: _Waiting) -> SyncEvent:
         catalog, vectors = self.library.catalog, self.library.vectors
         ids = catalog.next_chunk_ids(done.file, len(done.pieces))
-        texts = [done.document.text[piece.span.start : piece.span.end] for piece in done.pieces]
-        vectors.add(ids, done.vectors, texts, int(ids[0].split(".")[0]))
+        vectors.add(ids, done.vectors, int(ids[0].split(".")[0]))
         state = FileState.PARTLY if done.document.problems else FileState.INDEXED
         reason = "; ".join(done.document.problems)
         catalog.put_file(

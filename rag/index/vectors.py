@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rag.errors import LibraryCorrupt, LibraryError
 
 # Chroma logs each unknown id that is deleted; deleting what may not be there is how an interruption is cleaned up.
 logging.getLogger("chromadb").setLevel(logging.ERROR)
+
+_READ = 1000  # vectors read at once: 4 MB of 1,024 dimensions
 
 
 class VectorStore:
@@ -60,13 +65,12 @@ class VectorStore:
         )
         self._search = Chroma(client=self._client, collection_name=self._name, collection_metadata=cosine)
 
-    def add(self, ids: Sequence[str], vectors: Sequence[Sequence[float]], texts: Sequence[str], file_id: int) -> None:
+    def add(self, ids: Sequence[str], vectors: Sequence[Sequence[float]], file_id: int) -> None:
         """Stores chunks' vectors; ids that are there already are replaced.
 
         Args:
             ids: Chunk ids.
             vectors: Shape: (n_chunks, dimension), rows L2-normalised.
-            texts: The chunks' texts: LangChain's search drops hits that have none.
             file_id: The file they belong to.
         """
         with self._errors("write"):
@@ -75,7 +79,8 @@ class VectorStore:
                 self._collection.upsert(
                     ids=list(ids[at:to]),
                     embeddings=[list(vector) for vector in vectors[at:to]],
-                    documents=list(texts[at:to]),
+                    # LangChain's search drops hits without a document; the text itself lives in the catalog alone.
+                    documents=list(ids[at:to]),
                     metadatas=[{"file_id": file_id}] * len(ids[at:to]),
                 )
 
@@ -92,10 +97,48 @@ class VectorStore:
         # LangChain calls it a relevance score, but Chroma's cosine distance is what it hands out.
         return [(str(document.id), 1.0 - float(distance)) for document, distance in found]
 
+    def exact(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
+        """What :meth:`search` should find, by comparing with every vector: id and cosine similarity, best first.
+
+        Reads all vectors once, a batch at a time, so that memory stays flat; it is for checking the search.
+        """
+        query = np.asarray(vector, dtype=np.float32)
+        best: list[tuple[str, float]] = []
+        for ids, rows in self._batches():
+            cosines = rows @ query / (np.linalg.norm(rows, axis=1) * np.linalg.norm(query))
+            best += zip(ids, cosines.tolist(), strict=True)
+            best = sorted(best, key=lambda hit: -hit[1])[:limit]
+        return best
+
+    def get(self, ids: Sequence[str]) -> dict[str, list[float]]:
+        """Stored vectors by id; ids that are not there are left out."""
+        found: dict[str, list[float]] = {}
+        with self._errors("read"):
+            for at in range(0, len(ids), _READ):
+                some = self._collection.get(ids=list(ids[at : at + _READ]), include=["embeddings"])
+                found.update(zip(some["ids"], np.asarray(some["embeddings"]).tolist(), strict=True))
+        return found
+
+    def count(self) -> int:
+        """Number of vectors."""
+        with self._errors("read"):
+            return int(self._collection.count())
+
     def ids(self) -> set[str]:
         """Ids of all vectors."""
         with self._errors("read"):
             return set(self._collection.get(include=[])["ids"])
+
+    def _batches(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+        """All ids with their vectors. Shape: (n, dimension) each."""
+        at = 0
+        while True:
+            with self._errors("read"):
+                some = self._collection.get(include=["embeddings"], limit=_READ, offset=at)
+            if not some["ids"]:
+                return
+            yield some["ids"], np.asarray(some["embeddings"], dtype=np.float32)
+            at += len(some["ids"])
 
     def clear(self) -> None:
         """Deletes all vectors, so that another embedder's can take their place."""

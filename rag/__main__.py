@@ -203,7 +203,7 @@ def _ask(engine: Engine, options: argparse.Namespace) -> int:
 
 
 def _print_hits(retrieval: Retrieval) -> None:
-    from rag.answering.export import place
+    from rag.answering.places import place
 
     if retrieval.queries != (retrieval.question,):
         print(f"searched: {'; '.join(retrieval.queries)}")
@@ -215,7 +215,8 @@ def _print_hits(retrieval: Retrieval) -> None:
 
 
 def _print_answer(trace: Trace) -> None:
-    from rag.answering.export import cited_words, place
+    from rag.answering.export import cited_words
+    from rag.answering.places import place
 
     print(f"\n{trace.answer.text}\n")
     for warning in trace.answer.warnings:

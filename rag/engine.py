@@ -458,7 +458,7 @@ class Engine:
                 yield replace(event, result=_joined(reports) if event.result else None)
 
     def _retriever(self, library: Library) -> Retriever:
-        return Retriever(library=library, embedder=self._embedder(library), candidates=self.settings.candidates)
+        return Retriever(libraries=(library,), embedder=self._embedder(library), candidates=self.settings.candidates)
 
     def _default_embedder(self) -> tuple[Embedder, str]:
         """The embedder for new libraries, and why it."""

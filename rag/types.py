@@ -203,6 +203,9 @@ class Chunk:
         tokens: Length of ``text`` in the embedder's own tokens, without prefix and special tokens.
         page_breaks: Where each page after the first begins, as offsets into the document's text.
         place: Where the passage is in a format without pages; None where the format has no such places either.
+        context: What stands above the passage in the document and is needed to understand it (the caption and the
+            header row of a table that was cut between rows); read by the model and searched, but not cited.
+        library: The library, where several were searched; else empty.
     """
 
     id: str
@@ -217,6 +220,8 @@ class Chunk:
     tokens: int
     page_breaks: tuple[int, ...] = ()
     place: Place | None = None
+    context: str = ""
+    library: str = ""
 
     def page_at(self, offset: int) -> int | None:
         """The page that a character of the passage is on; the offset counts the document's characters."""
@@ -469,6 +474,33 @@ class FolderState:
     watching: bool
     missing: tuple[str, ...]
     checked_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class FetchStatus:
+    """How far a library's fetch of papers is, or how the last one ended.
+
+    Attributes:
+        state: As of a job.
+        wanted: What was asked for: ids, addresses or a search.
+        done: Papers dealt with, of ``total`` (0 while unknown).
+        current: Title of the paper at work.
+        fetched: Papers that are new in the folder.
+        skipped: Papers that were there already.
+        failed: Id and reason of those that could not be had.
+        error: Why the whole fetch failed; with ``hint``.
+    """
+
+    state: JobState = "idle"
+    wanted: str = ""
+    done: int = 0
+    total: int = 0
+    current: str = ""
+    fetched: int = 0
+    skipped: int = 0
+    failed: tuple[tuple[str, str], ...] = ()
+    error: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

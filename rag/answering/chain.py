@@ -65,7 +65,7 @@ class Answering:
     """What is needed to answer.
 
     Attributes:
-        retriever: Over the library that is asked.
+        retriever: Over the libraries that are asked.
         chat: The model; None: Footnote only searches.
         notes: Passages for the model; None: by its size.
         answer_room: Tokens that the answer may have.
@@ -236,9 +236,9 @@ class AnswerRun:
         warnings += self._window_warnings()
         if outcome in ("not_in_notes", "search_only") or self._prompt is None:
             return Answer(text, outcome, warnings=warnings)
-        catalog = self._answering.retriever.library.catalog
+        catalogs = [library.catalog for library in self._answering.retriever.libraries]
         passages = [passage.hit.chunk for passage in self._prompt.passages if passage.in_prompt]
-        checked = check_citations(text, passages, lambda sentence: weigh_terms(catalog, sentence).weights)
+        checked = check_citations(text, passages, lambda sentence: weigh_terms(catalogs, sentence).weights)
         if self._finish_reason == "length":
             warnings += (f"The answer was cut at {self._answering.answer_room} tokens.",)
         return Answer(checked.text, outcome, checked.citations, checked.unknown_numbers, checked.unsupported, warnings)

@@ -130,7 +130,7 @@ def _citation(sentence: str, place: Span, number: int, by: str, chunk: Chunk, we
         answer_span=place,
         by="model" if by == "model" else "footnote",
         overlap=_overlap(weights, chunk.text, chunk.heading_path),
-        missing=missing_numbers(sentence, " ".join((*chunk.heading_path, chunk.text))),
+        missing=missing_numbers(sentence, " ".join((*chunk.heading_path, chunk.context, chunk.text))),
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from rag.types import Answer, Chunk, Citation, Exchange
+from rag.answering.places import place
+from rag.types import Answer, Citation, Exchange
 
 
 def to_markdown(title: str, exchanges: Sequence[Exchange]) -> str:
@@ -37,19 +38,6 @@ def _sources(answer: Answer) -> list[str]:
             f"- [{citation.number}] {place(citation.chunk, citation.page)}{by}{missing}: “{cited_words(citation)}”"
         )
     return [*lines, ""]
-
-
-def place(chunk: Chunk, page: int | None = None) -> str:
-    """Where a passage is, for people: file, page or headings; ``page`` names the very page of the cited words."""
-    where = [chunk.path]
-    if page is not None:
-        where.append(f"page {page}")
-    elif chunk.page is not None:
-        pages = f"pages {chunk.page}-{chunk.page_end}" if chunk.page_end not in (None, chunk.page) else ""
-        where.append(pages or f"page {chunk.page}")
-    if chunk.heading_path:
-        where.append(" › ".join(chunk.heading_path))
-    return ", ".join(where)
 
 
 def cited_words(citation: Citation) -> str:

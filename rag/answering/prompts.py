@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 
 from rag.answering.language import NAMES, language_of
+from rag.answering.places import numbered_place
 from rag.types import Chunk
 
 REFUSAL = "NOT IN THE NOTES"
@@ -115,11 +116,9 @@ def answer_messages(
 
 def quoted(number: int, chunk: Chunk) -> str:
     """One passage as the model reads it: its number, where it is from, and its text between fences."""
-    place = [chunk.path, *chunk.heading_path]
-    if chunk.page is not None:
-        place.append(f"page {chunk.page}")
+    place = filter(None, (chunk.path, *chunk.heading_path, numbered_place(chunk)))
     # The closing fence inside a passage would end it early and let the rest pose as our words.
-    text = chunk.text.replace(">>>", "> > >")
+    text = "\n".join(filter(None, (chunk.context, chunk.text))).replace(">>>", "> > >")
     return f"[{number}] {' › '.join(place)}\n<<<\n{text}\n>>>"
 
 

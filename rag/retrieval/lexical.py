@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag.index.catalog import Catalog
@@ -20,7 +21,7 @@ both legs lost up to a quarter of recall@5 on questions in another language; wit
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """A query's terms with their inverse document frequency in this library."""
+    """A query's terms with their inverse document frequency in the libraries searched."""
 
     weights: dict[str, float]
 
@@ -33,19 +34,20 @@ class QueryTerms:
         """Share of the query's weight whose terms the chunk holds, 0 to 1."""
         if not self.mass:
             return 0.0
-        held = set(terms("\n".join((chunk.title, *chunk.heading_path, chunk.text))))
+        held = set(terms("\n".join((chunk.title, *chunk.heading_path, chunk.context, chunk.text))))
         return sum(weight for term, weight in self.weights.items() if term in held) / self.mass
 
 
-def weigh_terms(catalog: Catalog, query: str) -> QueryTerms:
-    """Weighs a query's terms; a term that the library does not hold weighs most.
+def weigh_terms(catalogs: Sequence[Catalog], query: str) -> QueryTerms:
+    """Weighs a query's terms over all the chunks of the catalogs; a term that none of them holds weighs most.
 
     Source: the BM25 inverse document frequency, ``log(1 + (N - n + 0.5) / (n + 0.5))``.
     """
     query_terms = list(dict.fromkeys(terms(query)))
-    _, total = catalog.counts()
-    counts = catalog.document_frequencies(query_terms)
-    return QueryTerms({term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in counts.items()})
+    total = sum(catalog.counts()[1] for catalog in catalogs)
+    counts = [catalog.document_frequencies(query_terms) for catalog in catalogs]
+    holding = {term: sum(count[term] for count in counts) for term in query_terms}
+    return QueryTerms({term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in holding.items()})
 
 
 def search_lexical(catalog: Catalog, query_terms: QueryTerms, limit: int) -> Stage:

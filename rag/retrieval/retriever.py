@@ -1,8 +1,10 @@
-"""One search from query to verdict: both legs, their fusion, and everything on record."""
+"""One search from query to verdict: both legs in every library asked, their fusion, and everything on record."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -16,21 +18,21 @@ from rag.retrieval.dense import search_dense
 from rag.retrieval.evidence import judge
 from rag.retrieval.fusion import fuse
 from rag.retrieval.lexical import search_lexical, weigh_terms
-from rag.types import Retrieval
+from rag.types import Retrieval, Stage
 
 
 class Retriever(BaseRetriever):
-    """Searches one library; as a LangChain retriever it hands out documents, and :meth:`search` the whole record.
+    """Searches libraries; as a LangChain retriever it hands out documents, and :meth:`search` the whole record.
 
     Attributes:
-        library: The library.
-        embedder: The embedder that it was built with.
+        libraries: One or more, built with the same embedder: only then can their cosines be compared.
+        embedder: The embedder that they were built with.
         candidates: Hits that each leg hands to the fusion.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    library: Library
+    libraries: tuple[Library, ...]
     embedder: Embedder
     candidates: int = 30
 
@@ -44,25 +46,28 @@ class Retriever(BaseRetriever):
 
         Raises:
             LibraryEmpty: Nothing is indexed.
-            EmbedderMismatch: The library was built with another embedder.
+            EmbedderMismatch: A library was built with another embedder.
         """
         query = query or question
-        catalog = self.library.catalog
-        if not catalog.counts()[1]:
-            raise LibraryEmpty(
-                f"The library “{self.library.name}” is empty.", "Index a folder in the Ingest tab, then ask again."
-            )
-        self.library.check_embedder(self.embedder.identity)
+        catalogs = [library.catalog for library in self.libraries]
+        names = ", ".join(library.name for library in self.libraries)
+        if not any(catalog.counts()[1] for catalog in catalogs):
+            raise LibraryEmpty(f"The library “{names}” is empty.", "Index a folder in the Ingest tab, then ask again.")
+        for library in self.libraries:
+            library.check_embedder(self.embedder.identity)
         started = time.perf_counter()
         vector = self.embedder.embed_query(query)
         embedded = time.perf_counter() - started
-        dense = search_dense(self.library, vector, self.candidates)
-        query_terms = weigh_terms(catalog, query)
-        lexical = search_lexical(catalog, query_terms, self.candidates)
+        query_terms = weigh_terms(catalogs, query)
+        filled = [library for library in self.libraries if library.catalog.counts()[1]]
+        dense = self._together(filled, [search_dense(library, vector, self.candidates) for library in filled])
+        lexical = self._together(
+            filled, [search_lexical(library.catalog, query_terms, self.candidates) for library in filled]
+        )
         fusion = fuse((dense, lexical))
         stages = (dense, lexical, fusion)
         return Retrieval(
-            library=self.library.name,
+            library=names,
             question=question,
             queries=(query,),
             rewrite_note=rewrite_note,
@@ -70,6 +75,26 @@ class Retriever(BaseRetriever):
             stages=stages,
             evidence=judge(dense, fusion.hits, query_terms, self.embedder.identity.model),
             seconds={"embed": embedded} | {stage.name: stage.seconds for stage in stages},
+        )
+
+    def _together(self, filled: Sequence[Library], stages: Sequence[Stage]) -> Stage:
+        """One leg's stages, one a library, as one ranking by score."""
+        if len(self.libraries) == 1:
+            return stages[0]
+        found = [
+            replace(hit, chunk=replace(hit.chunk, library=library.name))
+            for library, stage in zip(filled, stages, strict=True)
+            # A library that holds too little of the query has no vote, also when others have one.
+            for hit in (stage.hits if stage.weight > 0 or not any(other.weight for other in stages) else ())
+        ]
+        best = sorted(found, key=lambda hit: -hit.score)[: self.candidates]
+        notes = [f"{library.name}: {stage.note}" for library, stage in zip(filled, stages, strict=True) if stage.note]
+        return replace(
+            stages[0],
+            hits=tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, start=1)),
+            seconds=sum(stage.seconds for stage in stages),
+            weight=max(stage.weight for stage in stages),
+            note=" ".join(notes),
         )
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:

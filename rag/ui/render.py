@@ -10,7 +10,7 @@ import html
 import time
 from collections.abc import Sequence
 
-from rag.types import Chunk, Span, Status
+from rag.types import Span, Status
 from rag.ui import texts
 
 _UNITS = ("B", "KB", "MB", "GB", "TB")
@@ -72,21 +72,6 @@ def term(word: str, shown: str | None = None) -> str:
     meaning = texts.PLAIN_WORDS.get(word.lower())
     label = escape(shown if shown is not None else word)
     return f'<abbr title="{escape(meaning)}">{label}</abbr>' if meaning else label
-
-
-def pages(chunk: Chunk) -> str:
-    """The passage's page or pages; empty where the format has none."""
-    if chunk.page is None:
-        return ""
-    if chunk.page_end is None or chunk.page_end == chunk.page:
-        return texts.PAGE_ONE.format(first=chunk.page)
-    return texts.PAGE_RANGE.format(first=chunk.page, last=chunk.page_end)
-
-
-def place(chunk: Chunk) -> str:
-    """Where the passage is, as plain text: file, then page or headings."""
-    where = pages(chunk) or " › ".join(chunk.heading_path)
-    return f"{chunk.path}, {where}" if where else chunk.path
 
 
 def marked(text: str, spans: Sequence[Span]) -> str:

@@ -8,6 +8,7 @@ from functools import cache
 
 from markdown_it import MarkdownIt
 
+from rag.answering.places import numbered_place, place
 from rag.types import (
     Answer,
     Chunk,
@@ -22,7 +23,7 @@ from rag.types import (
     Span,
 )
 from rag.ui import texts
-from rag.ui.render import date, escape, many, marked, notice, pages, place, score, size, term
+from rag.ui.render import date, escape, many, marked, notice, score, size, term
 
 NEAREST = 3
 """Passages shown under a question that the notes do not answer."""
@@ -303,7 +304,7 @@ def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citat
     spans = [
         Span(citation.span.start - chunk.span.start, citation.span.end - chunk.span.start) for citation in cited or ()
     ]
-    where = pages(chunk) or " › ".join(chunk.heading_path)
+    where = ", ".join(filter(None, (numbered_place(chunk), " › ".join(chunk.heading_path))))
     badge = ""
     if cited is not None and number:
         kind, label = ("cited", texts.CITED) if cited else ("uncited", texts.NOT_CITED)
@@ -316,14 +317,17 @@ def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citat
             f'data-alt="{escape(texts.PAGE_ALT.format(page=chunk.page, path=chunk.path))}">'
             f"<p>{escape(texts.PAGE_LOADING.format(page=chunk.page))}</p></figure>"
         )
+    library = f'<span class="fn-badge">{escape(chunk.library)}</span>' if chunk.library else ""
+    context = f'<div class="fn-context">{escape(chunk.context)}</div>' if chunk.context else ""
     shown_number = f'<span class="fn-number">{number}</span>' if number else ""
     return (
         f'<details class="fn-card" data-number="{number}" data-key="{escape(chunk.id)}">'
         f'<summary title="{escape(texts.IN_FILE)}">{shown_number}<span class="fn-head">'
-        f'<span class="fn-path">{escape(chunk.path)}</span> <span class="fn-where">{escape(where)}</span>{badge}'
+        f'{library}<span class="fn-path">{escape(chunk.path)}</span> '
+        f'<span class="fn-where">{escape(where)}</span>{badge}'
         f'<span class="fn-scores">{_scores(retrieval, chunk)}</span>'
         f'<span class="fn-excerpt" dir="auto">{_excerpt(chunk.text, spans)}</span></span></summary>'
-        f'<blockquote class="fn-passage" dir="auto">{marked(chunk.text, spans)}</blockquote>{image}</details>'
+        f'<blockquote class="fn-passage" dir="auto">{context}{marked(chunk.text, spans)}</blockquote>{image}</details>'
     )
 
 

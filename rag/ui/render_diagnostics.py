@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rag.answering.places import numbered_place
 from rag.types import Chunk, HealthCheck, Prompt, Retrieval, Trace, Verdict, Window
 from rag.ui import texts
-from rag.ui.render import date, duration, escape, figure, many, notice, pages, score, term
+from rag.ui.render import date, duration, escape, figure, many, notice, score, term
 
 VERDICTS = {
     Verdict.ENOUGH: texts.VERDICT_ENOUGH,
@@ -48,7 +49,7 @@ def _evidence(retrieval: Retrieval) -> str:
 
 
 def _passage_cell(chunk: Chunk) -> str:
-    where = pages(chunk) or " › ".join(chunk.heading_path)
+    where = ", ".join(filter(None, (numbered_place(chunk), " › ".join(chunk.heading_path))))
     return (
         f'<details class="fn-peek"><summary><span class="fn-path">{escape(chunk.path)}</span> '
         f'<span class="fn-where">{escape(where)}</span></summary>'

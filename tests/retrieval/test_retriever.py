@@ -4,7 +4,7 @@ import pytest
 from material import write_notes
 
 from rag.errors import LibraryEmpty
-from rag.index.library import Library
+from rag.index.library import Library, Shelf
 from rag.index.sync import ChunkProfile, apply_plan, make_plan
 from rag.models.bundled import BundledEmbedder
 from rag.retrieval.retriever import Retriever
@@ -23,7 +23,7 @@ def retriever(library: Library, tmp_path: Path, embedder: BundledEmbedder, reade
     root = write_notes(tmp_path / "notes", NOTES)
     profile = ChunkProfile(100, 20)
     list(apply_plan(library, make_plan(library, root, profile), embedder, readers, profile))
-    return Retriever(library=library, embedder=embedder, candidates=10)
+    return Retriever(libraries=(library,), embedder=embedder, candidates=10)
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,21 @@ def test_as_a_langchain_retriever_it_hands_out_documents_with_their_place(retrie
 
 def test_an_empty_library_says_what_to_do(library: Library, embedder: BundledEmbedder) -> None:
     with pytest.raises(LibraryEmpty, match="Index a folder"):
-        Retriever(library=library, embedder=embedder).search("anything")
+        Retriever(libraries=(library,), embedder=embedder).search("anything")
+
+
+def test_two_libraries_are_searched_as_one(
+    retriever: Retriever, shelf: Shelf, tmp_path: Path, embedder: BundledEmbedder, readers: ReaderPool
+) -> None:
+    root = write_notes(tmp_path / "more", {"bike.md": "# Bike\n\nThe chain of the bicycle is oiled every 300 km."})
+    profile = ChunkProfile(100, 20)
+    other = shelf.create("Other")
+    list(apply_plan(other, make_plan(other, root, profile), embedder, readers, profile))
+    both = Retriever(libraries=(*retriever.libraries, other, shelf.create("Empty")), embedder=embedder, candidates=10)
+    for question, path in (("How often is the chain oiled?", "bike.md"), ("When does the valve open?", "boiler.md")):
+        found = both.search(question)
+        assert found.hits[0].chunk.path == path
+        assert found.hits[0].chunk.library == ("Other" if path == "bike.md" else retriever.libraries[0].name)
+        assert [hit.rank for hit in found.stages[0].hits] == list(range(1, 6))
+        cosines = [hit.score for hit in found.stages[0].hits]
+        assert cosines == sorted(cosines, reverse=True)

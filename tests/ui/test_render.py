@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from page_values import CHAT, EMBEDDER, HOSTILE, make_chunk, parse
+from page_values import CHAT, EMBEDDER, HOSTILE, parse
 
 from rag.types import Span, Status
 from rag.ui import render
@@ -40,11 +40,6 @@ def test_marked_escapes_and_survives_spans_that_overlap_or_reach_out() -> None:
     html = render.marked("a<b> c & d", [Span(2, 6), Span(-5, 1), Span(4, 99)])
     assert html == "<mark>a</mark>&lt;<mark>b&gt; c</mark><mark> &amp; d</mark>"
     assert parse(html).text == "a<b> c & d"
-
-
-def test_place_is_the_page_or_the_headings() -> None:
-    assert render.place(make_chunk(1, page=3)) == "notes/1.md, p. 3"
-    assert render.place(make_chunk(1)) == "notes/1.md, Top › Sub"
 
 
 def test_status_line_says_what_runs_and_what_fell_back() -> None:

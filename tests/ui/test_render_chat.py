@@ -121,7 +121,7 @@ def test_cards_show_place_scores_by_name_and_the_cited_words() -> None:
     html = render_chat.sources(retrieval, make_prompt(retrieval, 2), Answer("Owner", "answered", (citation,)))
     tree = parse(html)
     assert tree.tags.count("details") == 2
-    assert "p. 4" in tree.text
+    assert "page 4" in tree.text
     assert "cosine 0.890" in " ".join(tree.text.split())
     assert "bm25 7.25" in " ".join(tree.text.split())
     assert "%" not in tree.text

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import threading
-import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -14,15 +11,16 @@ from types import TracebackType
 from rag.answering.chain import Answering, AnswerRun
 from rag.answering.citations import without_marks
 from rag.answering.export import to_markdown
-from rag.errors import LibraryCorrupt, LibraryError, RagError, SettingsError
+from rag.errors import LibraryCorrupt, LibraryError, RagError
 from rag.index.jobs import SyncJob
 from rag.index.library import Library, Shelf
 from rag.index.sync import ChunkProfile, apply_plan, forget_file, make_plan, plan_again
 from rag.inspection.doctor import examine
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder
+from rag.models.picked import PickedModels
 from rag.retrieval.retriever import Retriever
-from rag.settings import Settings
+from rag.settings import Choices, Settings
 from rag.sources.scan import folder_of
 from rag.sources.workers import ReaderPool
 from rag.types import (
@@ -30,7 +28,6 @@ from rag.types import (
     AnswerEvent,
     Chunk,
     ConversationInfo,
-    EmbedderIdentity,
     Exchange,
     FileRecord,
     FileReport,
@@ -55,7 +52,6 @@ SAMPLES = "Sample notes"
 _SAMPLE_FOLDER = Path(__file__).parent.parent / "assets" / "sample_notes"
 _PAGE_ZOOM = 2.0
 _CLOSING_SECONDS = 10.0
-_LOOK_AGAIN_SECONDS = 20.0
 
 
 class Engine:
@@ -75,16 +71,10 @@ class Engine:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._shelf = Shelf(settings.home, settings.chroma_url)
-        self._choices = _Choices(settings.home / "choices.json")
+        self._choices = Choices(settings.home / "choices.json")
+        self._models = PickedModels(settings, self._choices)
         self._readers = ReaderPool(settings.read_workers, settings.read_timeout, settings.read_memory_mb * 2**20)
         self._jobs: dict[str, SyncJob] = {}
-        self._embedders: dict[EmbedderIdentity, Embedder] = {}
-        self._picked_embedder: tuple[Embedder, str] | None = None
-        self._picked_chat: tuple[ChatModel | None, str] | None = None
-        self._retired: list[ChatModel] = []
-        self._answers = 0
-        self._looked_at = 0.0
-        self._picking = threading.RLock()
         self._last: dict[str, Trace] = {}
         if not self._shelf.names():
             self._shelf.create(SAMPLES)
@@ -96,7 +86,7 @@ class Engine:
         self._readers.close()  # a job that waits for a slow file ends with it
         for job in self._jobs.values():
             job.join(_CLOSING_SECONDS)
-        self._forget_picks()
+        self._models.close()
         self._shelf.close()
 
     def __enter__(self) -> Engine:
@@ -196,7 +186,7 @@ class Engine:
         roots = [folder_of(Path(root)) for root in opened.catalog.roots()]
         if not roots:
             raise LibraryError(f"“{library}” is empty.", "Index a folder instead.")
-        self._default_embedder()
+        self._models.default_embedder()
 
         def rebuild(stop: threading.Event) -> Iterator[SyncEvent]:
             opened.catalog.clear()
@@ -271,7 +261,7 @@ class Engine:
         """
         opened = self._shelf.library(library)
         exchanges = opened.catalog.exchanges(conversation) if conversation is not None else ()
-        with self._using_chat() as chat:
+        with self._models.using_chat() as chat:
             wanted = notes or self.settings.notes or None
             answering = Answering(self._retriever(opened), chat, wanted, self.settings.answer_tokens)
             run = AnswerRun(answering, question.strip(), _turns(exchanges))
@@ -360,7 +350,7 @@ class Engine:
         chat: ChatModel | None = None
         embedder: Embedder | None = None
         try:
-            chat, chat_reason = self._pick_chat()
+            chat, chat_reason = self._models.chat()
             warnings += choice.fallback_warnings(self.settings)
         except RagError as error:
             chat_reason = str(error)
@@ -373,7 +363,7 @@ class Engine:
                     "This library was built with it.",
                 )
             else:
-                embedder, embedder_reason = self._default_embedder()
+                embedder, embedder_reason = self._models.default_embedder()
         except RagError as error:
             embedder_reason = str(error)
             warnings.append(embedder_reason)
@@ -397,21 +387,7 @@ class Engine:
             SettingsError: A setting in the environment decides already.
             ModelError: It cannot be had.
         """
-        kinds = ("chat", "embedding") if model_id == "auto" else (choice.kind_of(self.settings, model_id),)
-        for kind in kinds:
-            setting = "llm" if kind == "chat" else "embedder"
-            fixed = getattr(self.settings, setting)
-            if fixed not in ("auto", model_id):
-                raise SettingsError(
-                    f"FOOTNOTE_{setting.upper()} says {fixed}, and what is set there is never overridden.",
-                    f"Remove FOOTNOTE_{setting.upper()} from the environment or .env to choose here.",
-                )
-            with self._picking:
-                if kind == "chat":
-                    self._replace_chat(choice.pick_chat(self.settings, model_id))
-                else:
-                    self._picked_embedder = choice.pick_embedder(self.settings, model_id)
-            self._choices.set(setting, model_id)
+        self._models.use(model_id)
 
     def pull_model(self, model_id: str) -> Iterator[PullProgress]:
         """Fetches a model; closing the iterator stops, and a later call resumes."""
@@ -420,9 +396,7 @@ class Engine:
 
     def look_again(self) -> None:
         """Lets the models be picked anew, as after a download."""
-        with self._picking:
-            self._replace_chat(None)
-            self._picked_embedder = None
+        self._models.look_again()
 
     # --------------------------------------------------------------------------------------------------- inspection
 
@@ -460,132 +434,22 @@ class Engine:
     def _retriever(self, library: Library) -> Retriever:
         return Retriever(libraries=(library,), embedder=self._embedder(library), candidates=self.settings.candidates)
 
-    def _default_embedder(self) -> tuple[Embedder, str]:
-        """The embedder for new libraries, and why it."""
-        with self._picking:
-            if self._picked_embedder is None:
-                wanted = self._choices.wanted("embedder", self.settings.embedder)
-                self._picked_embedder = choice.pick_embedder(self.settings, wanted)
-            embedder = self._picked_embedder[0]
-            self._embedders.setdefault(embedder.identity, embedder)
-            return self._picked_embedder
-
     def _embedder(self, library: Library) -> Embedder:
         """The embedder that a library is searched with: the one that built it, else the default one."""
         built_with = library.catalog.embedder()
         if built_with is None:
-            return self._default_embedder()[0]
-        with self._picking:
-            if self.settings.embedder != "auto":
-                # What is set explicitly is never overridden, so here it can only fit or fail.
-                library.check_embedder(self._default_embedder()[0].identity)
-            if built_with not in self._embedders:
-                embedder = choice.embedder_for(self.settings, built_with)
-                library.check_embedder(embedder.identity)
-                self._embedders[built_with] = embedder
-            return self._embedders[built_with]
-
-    def _pick_chat(self) -> tuple[ChatModel | None, str]:
-        """The chat model, and why it. Where ``auto`` had to fall back, a server started since is noticed."""
-        with self._picking:
-            picked = self._picked_chat
-            wanted = self._choices.wanted("llm", self.settings.llm)
-            settled = picked is not None and picked[0] is not None and picked[0].identity.provider != "embedded"
-            if picked is None:
-                self._replace_chat(choice.pick_chat(self.settings, wanted))
-            elif wanted == "auto" and not settled and time.monotonic() - self._looked_at > _LOOK_AGAIN_SECONDS:
-                better = choice.pick_chat(self.settings, wanted)
-                same = [pick[0].identity.provider if pick[0] else "" for pick in (picked, better)]
-                if same[0] != same[1]:
-                    self._replace_chat(better)
-                self._looked_at = time.monotonic()
-            if self._picked_chat is None:
-                raise ValueError("A model, or none, was picked just now.")
-            return self._picked_chat
-
-    def _replace_chat(self, picked: tuple[ChatModel | None, str] | None) -> None:
-        """Takes another chat model; the old one is closed as soon as no answer needs it."""
-        with self._picking:
-            if self._picked_chat is not None and self._picked_chat[0] is not None:
-                self._retired.append(self._picked_chat[0])
-            self._picked_chat = picked
-            self._looked_at = time.monotonic()
-            self._close_retired()
-
-    @contextmanager
-    def _using_chat(self) -> Iterator[ChatModel | None]:
-        """The chat model, kept open for as long as an answer needs it."""
-        with self._picking:
-            chat = self._pick_chat()[0]
-            self._answers += 1
-        try:
-            yield chat
-        finally:
-            with self._picking:
-                self._answers -= 1
-                self._close_retired()
-
-    def _close_retired(self) -> None:
-        if self._answers == 0:
-            while self._retired:
-                self._retired.pop().close()
-
-    def _forget_picks(self) -> None:
-        with self._picking:
-            self._answers = 0
-            self._replace_chat(None)
-            for embedder in self._embedders.values():
-                embedder.close()
-            self._embedders.clear()
-            self._picked_embedder = None
+            return self._models.default_embedder()[0]
+        if self.settings.embedder != "auto":
+            # What is set explicitly is never overridden, so here it can only fit or fail.
+            library.check_embedder(self._models.default_embedder()[0].identity)
+        embedder = self._models.embedder(built_with)
+        library.check_embedder(embedder.identity)
+        return embedder
 
     def _keep(self, library: Library, conversation: int | None, trace: Trace) -> None:
         self._last[library.name] = trace
         if conversation is not None:
             library.catalog.add_exchange(conversation, trace)
-
-
-class _Choices:
-    """What a person chose on the page or with ``models use``: a small JSON file under ``FOOTNOTE_HOME``."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._writing = threading.Lock()
-
-    def get(self, name: str) -> str | None:
-        """A choice; None when none was made."""
-        return self._read().get(name)
-
-    def wanted(self, name: str, setting: str) -> str:
-        """The explicit setting, else what was chosen, else ``auto``."""
-        return setting if setting != "auto" else self.get(name) or "auto"
-
-    def set(self, name: str, value: str) -> None:
-        """Remembers a choice.
-
-        Raises:
-            LibraryError: It cannot be written.
-        """
-        with self._writing:
-            fresh = self._path.with_suffix(".new")
-            try:
-                fresh.write_text(json.dumps({**self._read(), name: value}, indent=1), encoding="utf-8")
-                fresh.replace(self._path)
-            except OSError as error:
-                raise LibraryError(
-                    f"The choice could not be kept in {self._path}: {error.strerror or error}.",
-                    "Check the disk and its permissions.",
-                ) from error
-
-    def _read(self) -> dict[str, str]:
-        """All choices; none when the file is unreadable: a choice can be made again."""
-        try:
-            known = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return (
-            {name: value for name, value in known.items() if isinstance(value, str)} if isinstance(known, dict) else {}
-        )
 
 
 def _joined(reports: Sequence[SyncReport]) -> SyncReport:

@@ -7,7 +7,9 @@ default here. ``.env.example`` and the README's table mirror this class field by
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
+import threading
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -117,6 +119,49 @@ class Settings(BaseSettings):
     def models_dir(self) -> Path:
         """Where model files lie."""
         return self.cache / "models"
+
+
+class Choices:
+    """What a person chose on the page or with ``models use``: a small JSON file under ``FOOTNOTE_HOME``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writing = threading.Lock()
+
+    def get(self, name: str) -> str | None:
+        """A choice; None when none was made."""
+        return self._read().get(name)
+
+    def wanted(self, name: str, setting: str) -> str:
+        """The explicit setting, else what was chosen, else ``auto``."""
+        return setting if setting != "auto" else self.get(name) or "auto"
+
+    def set(self, name: str, value: str) -> None:
+        """Remembers a choice.
+
+        Raises:
+            SettingsError: It cannot be written.
+        """
+        with self._writing:
+            fresh = self._path.with_suffix(".new")
+            try:
+                fresh.write_text(json.dumps({**self._read(), name: value}, indent=1), encoding="utf-8")
+                fresh.replace(self._path)
+            except OSError as error:
+                raise SettingsError(
+                    f"The choice could not be kept in {self._path}: {error.strerror or error}.",
+                    "Check the disk and its permissions.",
+                ) from error
+
+    def _read(self) -> dict[str, str]:
+        """All choices; none when the file is unreadable: a choice can be made again."""
+        try:
+            known = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return (
+            {name: value for name, value in known.items() if isinstance(value, str)} if isinstance(known, dict) else {}
+        )
 
 
 def load_settings(**overrides: object) -> Settings:

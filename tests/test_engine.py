@@ -78,7 +78,7 @@ def test_a_sync_that_fails_is_told_and_kept(engine: Engine, tmp_path: Path) -> N
     with pytest.raises(SourceError, match="no folder"):
         engine.start_sync(SAMPLES, tmp_path / "nowhere")
     assert engine.job(SAMPLES).state == "idle"
-    engine._picked_embedder = (_BrokenEmbedder(), "for this test")
+    engine._models._default = (_BrokenEmbedder(), "for this test")
     engine.start_sync(SAMPLES, write_notes(tmp_path / "notes", NOTES))
     _wait(engine, SAMPLES)
     job = engine.job(SAMPLES)

@@ -1,0 +1,141 @@
+"""The models in use: which were picked, why, and when they are let go."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rag.errors import SettingsError
+from rag.models import choice
+from rag.models.base import ChatModel, Embedder
+from rag.settings import Choices, Settings
+from rag.types import EmbedderIdentity
+
+_LOOK_AGAIN_SECONDS = 20.0
+
+
+class PickedModels:
+    """One chat model, and an embedder for each identity that a library was built with; opened when first needed.
+
+    Args:
+        settings: The settings.
+        choices: What a person chose; holds where the settings say ``auto``.
+    """
+
+    def __init__(self, settings: Settings, choices: Choices) -> None:
+        self._settings = settings
+        self._choices = choices
+        self._embedders: dict[EmbedderIdentity, Embedder] = {}
+        self._default: tuple[Embedder, str] | None = None
+        self._chat: tuple[ChatModel | None, str] | None = None
+        self._retired: list[ChatModel] = []
+        self._answers = 0
+        self._looked_at = 0.0
+        self._lock = threading.RLock()
+
+    def default_embedder(self) -> tuple[Embedder, str]:
+        """The embedder for new libraries, and why it."""
+        with self._lock:
+            if self._default is None:
+                wanted = self._choices.wanted("embedder", self._settings.embedder)
+                self._default = choice.pick_embedder(self._settings, wanted)
+            embedder = self._default[0]
+            self._embedders.setdefault(embedder.identity, embedder)
+            return self._default
+
+    def embedder(self, identity: EmbedderIdentity) -> Embedder:
+        """The embedder of that identity.
+
+        Raises:
+            ModelError: It cannot be had.
+        """
+        with self._lock:
+            if identity not in self._embedders:
+                self._embedders[identity] = choice.embedder_for(self._settings, identity)
+            return self._embedders[identity]
+
+    def chat(self) -> tuple[ChatModel | None, str]:
+        """The chat model, and why it. Where ``auto`` had to fall back, a server started since is noticed."""
+        with self._lock:
+            picked = self._chat
+            wanted = self._choices.wanted("llm", self._settings.llm)
+            settled = picked is not None and picked[0] is not None and picked[0].identity.provider != "embedded"
+            if picked is None:
+                self._replace_chat(choice.pick_chat(self._settings, wanted))
+            elif wanted == "auto" and not settled and time.monotonic() - self._looked_at > _LOOK_AGAIN_SECONDS:
+                better = choice.pick_chat(self._settings, wanted)
+                same = [pick[0].identity.provider if pick[0] else "" for pick in (picked, better)]
+                if same[0] != same[1]:
+                    self._replace_chat(better)
+                self._looked_at = time.monotonic()
+            if self._chat is None:
+                raise ValueError("A model, or none, was picked just now.")
+            return self._chat
+
+    @contextmanager
+    def using_chat(self) -> Iterator[ChatModel | None]:
+        """The chat model, kept open for as long as an answer needs it."""
+        with self._lock:
+            chat = self.chat()[0]
+            self._answers += 1
+        try:
+            yield chat
+        finally:
+            with self._lock:
+                self._answers -= 1
+                self._close_retired()
+
+    def use(self, model_id: str) -> None:
+        """Takes another chat model or another embedder for new libraries, and remembers it.
+
+        Raises:
+            SettingsError: A setting in the environment decides already.
+            ModelError: It cannot be had.
+        """
+        kinds = ("chat", "embedding") if model_id == "auto" else (choice.kind_of(self._settings, model_id),)
+        for kind in kinds:
+            setting = "llm" if kind == "chat" else "embedder"
+            fixed = getattr(self._settings, setting)
+            if fixed not in ("auto", model_id):
+                raise SettingsError(
+                    f"FOOTNOTE_{setting.upper()} says {fixed}, and what is set there is never overridden.",
+                    f"Remove FOOTNOTE_{setting.upper()} from the environment or .env to choose here.",
+                )
+            with self._lock:
+                if kind == "chat":
+                    self._replace_chat(choice.pick_chat(self._settings, model_id))
+                else:
+                    self._default = choice.pick_embedder(self._settings, model_id)
+            self._choices.set(setting, model_id)
+
+    def look_again(self) -> None:
+        """Lets the models be picked anew, as after a download."""
+        with self._lock:
+            self._replace_chat(None)
+            self._default = None
+
+    def close(self) -> None:
+        """Frees all models."""
+        with self._lock:
+            self._answers = 0
+            self._replace_chat(None)
+            for embedder in self._embedders.values():
+                embedder.close()
+            self._embedders.clear()
+            self._default = None
+
+    def _replace_chat(self, picked: tuple[ChatModel | None, str] | None) -> None:
+        """Takes another chat model; the old one is closed as soon as no answer needs it."""
+        with self._lock:
+            if self._chat is not None and self._chat[0] is not None:
+                self._retired.append(self._chat[0])
+            self._chat = picked
+            self._looked_at = time.monotonic()
+            self._close_retired()
+
+    def _close_retired(self) -> None:
+        if self._answers == 0:
+            while self._retired:
+                self._retired.pop().close()

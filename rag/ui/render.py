@@ -62,6 +62,18 @@ def date(unix_seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(unix_seconds))
 
 
+def clock(unix_seconds: float) -> str:
+    """A time of the day on this machine's clock: ``14:05``; with the date when it is another day."""
+    today = time.strftime("%Y-%m-%d", time.localtime())
+    when = date(unix_seconds)
+    return when.removeprefix(f"{today} ")
+
+
+def encoding(name: str) -> str:
+    """A text encoding by the name that people know: ``UTF-8`` for ``utf_8``."""
+    return name.replace("_", "-").upper()
+
+
 def score(name: str, value: float) -> str:
     """A score with the digits that its kind needs, never a percentage."""
     return f"{value:.{_SCORE_DIGITS.get(name, 3)}f}"

@@ -1,32 +1,38 @@
-"""Plain text: from bytes to characters, and the headings that are plain to see."""
+"""Plain text and source code: the headings that are plain to see, the furniture of printed pages, line numbers."""
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from rag.errors import SourceError
-from rag.types import DEFAULT_READING, ReadOptions, Section, SourceDocument, Span
+from rag.sources.encodings import decode
+from rag.types import DEFAULT_READING, Mark, ReadOptions, Section, SourceDocument, Span
 
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_GUESSING_SAMPLE = 100_000  # bytes; more makes the guess slower, not better
-
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
 _NUMBERED = re.compile(
     r"(?P<number>(?:Annex|Appendix) [A-Z](?=[.: ]|$)|[A-Z](?:\.\d{1,3})+|\d{1,3}(?:\.\d{1,3})*)[.:]?"
     r"(?:[ \t]{1,4}(?P<title>\S.*))?",
 )
 _UNDERLINE = re.compile(r"(=|-|~){3,}[ \t]*")
+_DEFINITION = re.compile(
+    r"(?:(?:export|default|pub(?:\([^)\n]{1,30}\))?|public|private|protected|internal|static|final|abstract|sealed|async"
+    r"|unsafe|extern|inline|data|case|open|override|partial|local|create|or|replace|CREATE|OR|REPLACE)[ \t]+)*"
+    r"(?:def|class|function|func|fn|fun|struct|enum|trait|interface|impl|module|namespace|object|protocol|macro|sub|proc"
+    r"|package|type|record|table|view|procedure|trigger|TABLE|VIEW|FUNCTION|PROCEDURE|TRIGGER)\b[ \t]*[\w<(&'\"`\[].*"
+    r"|(?!(?:else|if|for|while|switch|return|elif|except|with|case|do|new|throw|await|catch|print|from|import|using)\b)"
+    r"[A-Za-z_][\w:<>,*&~\[\]]*(?:[ \t]+[\w:<>,*&~\[\]]+){1,6}[ \t]*\([^;={}]*\)"
+    r"[ \t]*(?:const|noexcept|override)?[ \t]*\{?"
+    r"|[\w.-]+[ \t]*\(\)[ \t]*\{?"
+    r"|[\w.]+[ \t]*(?:<-|=|:=)[ \t]*(?:async[ \t]+)?function\b.*"
+    r"|(?:export[ \t]+)?const[ \t]+\w+[ \t]*=[ \t]*(?:async[ \t]*)?(?:\([^)\n]*\)|\w+)[ \t]*=>.*"
+)
+_ABOVE_DEFINITION = ("#", "//", "/*", " *", "*/", "@", "--", "%", ";;", "[<")
+_LONGEST_HEADING = 90  # characters
+_PAGES_ALIKE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class Heading:
 def read_text(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
     """Reads a plain text file.
 
+    Running headers and footers beside form feeds are taken out.
+
     Args:
         data: The file's bytes.
         title: Taken when the text does not begin with a heading.
@@ -48,7 +56,9 @@ def read_text(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     Raises:
         SourceError: It is not text, or there is nothing in it.
     """
-    text, problems = decode(data)
+    decoded = decode(data, options.encoding)
+    lines = list(enumerate(decoded.text.split("\n"), 1))
+    text, marks = join_lines(_without_furniture(lines) if "\f" in decoded.text else lines)
     if not text.strip():
         raise SourceError("There is no text in the file, only blanks.")
     headings = _headings(text)
@@ -59,25 +69,64 @@ def read_text(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
         title=title,
         sections=sections(text, headings),
         sha256=hashlib.sha256(data).hexdigest(),
-        problems=problems,
+        problems=decoded.problems,
+        marks=marks,
+        encoding=decoded.encoding,
+        remedies=decoded.remedies,
+        notes=decoded.notes,
     )
 
 
-def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
-    r"""Turns bytes into text with ``\n`` line ends and without NUL.
+def read_code(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
+    """Reads source code; what is defined at the margin, in most languages, begins a section.
 
-    Returns:
-        The text, and what had to be guessed or replaced.
+    Args:
+        data: The file's bytes.
+        title: The file's name.
 
     Raises:
-        SourceError: The bytes are not text in any encoding that is known here.
+        SourceError: It is not text, or there is nothing in it.
     """
-    text, problem = _decode(data)
-    problems = [problem] if problem else []
-    if nuls := text.count("\0"):
-        problems.append(f"NUL characters, replaced: {nuls}")
-        text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return re.sub(r"\r\n?|\f", "\n", text), tuple(problems)
+    decoded = decode(data, options.encoding)
+    text = decoded.text
+    if not text.strip():
+        raise SourceError("There is no text in the file, only blanks.")
+    return SourceDocument(
+        text=text,
+        title=title,
+        sections=sections(text, _definitions(text)),
+        sha256=hashlib.sha256(data).hexdigest(),
+        problems=decoded.problems,
+        marks=(Mark(0, "line", 1),),
+        encoding=decoded.encoding,
+        remedies=decoded.remedies,
+        notes=decoded.notes,
+    )
+
+
+def join_lines(lines: Iterable[tuple[int, str]]) -> tuple[str, tuple[Mark, ...]]:
+    """Puts numbered lines of a file together.
+
+    Returns:
+        The text, and a mark wherever the numbers do not go up by one.
+    """
+    marks: list[Mark] = []
+    kept: list[str] = []
+    start, expected = 0, None
+    for number, line in lines:
+        if number != expected:
+            marks.append(Mark(start, "line", number))
+        kept.append(line)
+        start += len(line) + 1
+        expected = number + 1
+    return "\n".join(kept), tuple(marks)
+
+
+def line_starts(text: str) -> list[int]:
+    """Where each line starts, and the end of the text."""
+    starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+    starts[-1] = len(text)
+    return starts
 
 
 def sections(text: str, headings: Iterable[Heading]) -> tuple[Section, ...]:
@@ -105,47 +154,55 @@ def sections(text: str, headings: Iterable[Heading]) -> tuple[Section, ...]:
     return (*found, Section(path, Span(start, len(text))))
 
 
-def _decode(data: bytes) -> tuple[str, str]:
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            text = data[len(mark) :].decode(encoding, "replace")
-            return text, _replaced(text, encoding.upper())
-    text = data.decode("utf-8", "replace")
-    broken = text.count("\N{REPLACEMENT CHARACTER}") - data.count("\N{REPLACEMENT CHARACTER}".encode())
-    shifted = b"\x1b$" in data  # ISO-2022-JP is made of ASCII bytes only
-    wide = data.count(0) > len(data) / 10  # so is UTF-16 of Latin text, with a NUL to every letter
-    if not shifted and not wide:
-        letters = sum(1 for character in text if character > "\x7f") - broken
-        if not broken or letters > 4 * broken:
-            return text, _replaced(text, "UTF-8") if broken else ""
-    guess = "iso2022_jp" if shifted else _guess(data)
-    if guess in ("", "ascii", "utf_8"):
-        problem = _replaced(text, "UTF-8")
-    else:
-        text = data.decode(guess, "replace")
-        name = guess.replace("_", "-").upper()
-        problem = f"the file is not UTF-8; it was read as {name}, which is a guess"
-    noise = len(_CONTROLS.findall(text))
-    if noise > len(text) / 20 or text.count("\N{REPLACEMENT CHARACTER}") > len(text) / 3:
-        raise SourceError("The file is not text, or its encoding cannot be told.", "Save it as UTF-8 if it is text.")
-    return text, problem
+def _without_furniture(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Takes form feeds out, and the lines beside them that are alike on every page but for numbers.
+
+    A paragraph that goes on over the page break is joined; where another begins, one blank line stays.
+    """
+    pages: list[list[tuple[int, str]]] = [[]]
+    for number, line in lines:
+        before, *breaks = line.split("\f")
+        pages[-1].append((number, before))
+        pages += [[(number, part)] for part in breaks]
+    pages = [_trimmed(page) for page in pages]
+    tops = Counter(_shape(page[0][1]) for page in pages if page)
+    ends = Counter(_shape(page[-1][1]) for page in pages if page)
+    open_sentence, first = True, True
+    for page in pages:
+        if page and ends[_shape(page[-1][1])] >= _PAGES_ALIKE:
+            page = _trimmed(page[:-1])
+        if page and tops[_shape(page[0][1])] >= _PAGES_ALIKE:
+            page = _trimmed(page[1:])
+        if not page:
+            continue
+        if not first and not (open_sentence and page[0][1].lstrip()[:1].islower()):
+            yield page[0][0] - 1, ""
+        yield from page
+        first = False
+        open_sentence = page[-1][1].rstrip()[-1:] not in ".!?:;"
 
 
-def _replaced(text: str, encoding: str) -> str:
-    broken = text.count("\N{REPLACEMENT CHARACTER}")
-    return f"characters that are not valid {encoding}, replaced: {broken}" if broken else ""
+def _trimmed(page: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """A page without the blank lines at its top and end."""
+    filled = [index for index, (_, line) in enumerate(page) if line.strip()]
+    return page[filled[0] : filled[-1] + 1] if filled else []
 
 
-def _guess(data: bytes) -> str:
-    """The likely encoding by the frequencies of letters; empty when nothing fits."""
-    import charset_normalizer
+def _shape(line: str) -> str:
+    return " ".join(re.sub(r"\d+|\b[ivxlc]+\b", "0", line).split())
 
-    sample = data[:_GUESSING_SAMPLE]
-    # A sample that ends inside a character fits no encoding; a cut at a line feed is inside one of UTF-16.
-    for part in dict.fromkeys((sample[: sample.rfind(b"\n") + 1] or sample, sample)):
-        if best := charset_normalizer.from_bytes(part).best():
-            return best.encoding
-    return ""
+
+def _definitions(text: str) -> Iterator[Heading]:
+    """Finds what is defined at the margin; the comments and decorators right above belong to it."""
+    lines = text.split("\n")
+    starts = line_starts(text)
+    for index, line in enumerate(lines):
+        if len(line) > 300 or not _DEFINITION.fullmatch(line.rstrip()):
+            continue
+        first = index
+        while first and lines[first - 1].startswith(_ABOVE_DEFINITION):
+            first -= 1
+        yield Heading(starts[first], 1, line.strip().rstrip("{:").strip()[:_LONGEST_HEADING])
 
 
 def _headings(text: str) -> list[Heading]:
@@ -155,9 +212,7 @@ def _headings(text: str) -> list[Heading]:
     headings in capitals do, so a title that comes twice is none.
     """
     lines = text.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
+    starts = line_starts(text)
     found: list[Heading] = []
     for index, line in enumerate(lines):
         if not line.strip() or line[0].isspace() or (index > 0 and lines[index - 1].strip()):
@@ -173,7 +228,7 @@ def _headings(text: str) -> list[Heading]:
 
 def _level(line: str) -> int:
     """How deep a line stands as a heading by its looks; 0 when it does not look like one."""
-    if len(line) > 90 or line.endswith((".", ",", ";", ":", "!", "?")) or "...." in line:
+    if len(line) > _LONGEST_HEADING or line.endswith((".", ",", ";", ":", "!", "?")) or "...." in line:
         return 0
     if numbered := _NUMBERED.fullmatch(line):
         number, title = numbered["number"], numbered["title"] or ""

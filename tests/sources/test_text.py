@@ -8,40 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import SourceError
-from rag.sources.text import Heading, decode, read_text, sections
+from rag.sources.text import Heading, read_text, sections
 
 
 def headings(text: str) -> list[tuple[str, ...]]:
     return [section.heading_path for section in read_text(text.encode(), "name").sections]
-
-
-def test_line_ends_marks_and_nul():
-    assert decode(b"\xef\xbb\xbfa\r\nb\rc\nd") == ("a\nb\nc\nd", ())
-    assert decode("Grüße".encode("utf-16")) == ("Grüße", ())
-    assert decode(b"one\0two three four") == ("one\ufffdtwo three four", ("NUL characters, replaced: 1",))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("ja_shift_jis.txt", "ja_cp932.txt", "ja_euc_jp.txt", "ja_iso2022_jp.txt", "ja_utf16le_nobom.txt"),
-        *("ja_utf16be_bom.txt", "ja_euc_cr.txt", "zh_gbk.txt", "zh_big5_subset.txt", "zh_gb18030.txt"),
-        *("de_cp1252.txt", "de_latin1.md"),
-    ],
-)
-def test_other_encodings_are_read_and_said_aloud(shared_data: Path, name: str):
-    folder = shared_data / "encodings" / "generated"
-    entry = next(entry for entry in json.loads((folder / "index.json").read_text()) if entry["file"] == name)
-    text, problems = decode((folder / name).read_bytes())
-    assert text == entry["utf8"]
-    assert bool(problems) == (not entry["bom"])
-    assert all("which is a guess" in problem for problem in problems)
-
-
-def test_damaged_utf8_stays_utf8():
-    text, problems = decode("Zürich, Köln, Münster, Düren, Bühl, Jülich: ".encode() + b"\xff")
-    assert text == "Zürich, Köln, Münster, Düren, Bühl, Jülich: \ufffd"
-    assert problems == ("characters that are not valid UTF-8, replaced: 1",)
 
 
 @pytest.mark.parametrize("data", [b" \n\t\n", b"\xef\xbb\xbf"])
@@ -105,10 +76,3 @@ def test_sections_cover_any_text_without_gaps(text: str, places: list[tuple[int,
     found = sections(text, [Heading(min(start, len(text)), level, title) for start, level, title in sorted(places)])
     assert "".join(text[section.span.start : section.span.end] for section in found) == text
     assert all(0 < len(section.heading_path) <= 6 for section in found[1:])
-
-
-@given(st.text(max_size=300))
-def test_utf8_text_is_kept_but_for_line_ends_and_nul(text: str):
-    decoded, _ = decode(b"\xef\xbb\xbf" + text.encode())
-    expected = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n").replace("\0", "\ufffd")
-    assert decoded == expected

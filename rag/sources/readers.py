@@ -1,15 +1,30 @@
-"""Which reader reads which file: one table, one function."""
+"""Which reader reads which file: one table by the file's ending, and the content where it says otherwise."""
 
 from __future__ import annotations
 
+import hashlib
+import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from rag.errors import SourceError
+from rag.sources.encodings import decode
+from rag.sources.epub import read_epub
+from rag.sources.html import read_html
+from rag.sources.image import read_image
+from rag.sources.mail import read_eml, read_mhtml, read_msg
 from rag.sources.markdown import read_markdown
+from rag.sources.office_lock import unlocked
+from rag.sources.opendocument import read_presentation, read_text_document
 from rag.sources.pdf import read_pdf
+from rag.sources.rtf import read_rtf
+from rag.sources.sheets import read_sheets
+from rag.sources.signatures import ENCRYPTED, TOLD_BY_CONTENT, ending_by_content
+from rag.sources.slides import read_slides
 from rag.sources.text import read_text
+from rag.sources.word import read_word
 from rag.types import DEFAULT_READING, ReadOptions, SourceDocument, SourceFile
 
 Reader = Callable[[bytes, str, ReadOptions], SourceDocument]
@@ -24,29 +39,114 @@ class Format:
         name: For people, as in "a Word document".
         version: Counted up when the same bytes would give another document, so that files are read again.
         read: The reader.
+        needs_ocr: It is a picture: there is nothing to read in it unless text is recognised.
     """
 
     name: str
     version: int
     read: Reader
+    needs_ocr: bool = False
 
 
 _TEXT = Format("plain text", 1, read_text)
 _MARKDOWN = Format("Markdown", 1, read_markdown)
 _PDF = Format("a PDF", 1, read_pdf)
+_HTML = Format("a web page", 1, read_html)
+_WEB_ARCHIVE = Format("a saved web page", 1, read_mhtml)
+_WORD = Format("a Word document", 1, read_word)
+_SLIDES = Format("a PowerPoint presentation", 1, read_slides)
+_SHEETS = Format("a spreadsheet", 1, read_sheets)
+_OPEN_TEXT = Format("an OpenDocument text", 1, read_text_document)
+_OPEN_SLIDES = Format("an OpenDocument presentation", 1, read_presentation)
+_EPUB = Format("an EPUB book", 1, read_epub)
+_RTF = Format("rich text", 1, read_rtf)
+_MAIL = Format("a mail", 1, read_eml)
+_OUTLOOK_MAIL = Format("an Outlook mail", 1, read_msg)
+_IMAGE = Format("an image", 1, read_image, needs_ocr=True)
 
 READERS: dict[str, Format] = {
     ".txt": _TEXT,
     ".md": _MARKDOWN,
     ".markdown": _MARKDOWN,
     ".pdf": _PDF,
+    ".html": _HTML,
+    ".htm": _HTML,
+    ".xhtml": _HTML,
+    ".mhtml": _WEB_ARCHIVE,
+    ".mht": _WEB_ARCHIVE,
+    ".docx": _WORD,
+    ".docm": _WORD,
+    ".dotx": _WORD,
+    ".pptx": _SLIDES,
+    ".pptm": _SLIDES,
+    ".ppsx": _SLIDES,
+    ".potx": _SLIDES,
+    ".xlsx": _SHEETS,
+    ".xlsm": _SHEETS,
+    ".xltx": _SHEETS,
+    ".xlsb": _SHEETS,
+    ".xls": _SHEETS,
+    ".ods": _SHEETS,
+    ".odt": _OPEN_TEXT,
+    ".ott": _OPEN_TEXT,
+    ".odp": _OPEN_SLIDES,
+    ".epub": _EPUB,
+    ".rtf": _RTF,
+    ".eml": _MAIL,
+    ".msg": _OUTLOOK_MAIL,
+    ".png": _IMAGE,
+    ".jpg": _IMAGE,
+    ".jpeg": _IMAGE,
+    ".tif": _IMAGE,
+    ".tiff": _IMAGE,
+    ".webp": _IMAGE,
+    ".bmp": _IMAGE,
 }
 """Format by the file's ending, in lower case."""
 
+_ARCHIVE = "an archive; unpack it to have its files read"
+_UNREADABLE = {
+    ".doc": "an old Word document; save it as .docx",
+    ".dot": "an old Word template; save it as .docx",
+    ".ppt": "an old PowerPoint presentation; save it as .pptx",
+    ".pps": "an old PowerPoint presentation; save it as .pptx",
+    ".pages": "an Apple Pages document; export it as Word or PDF",
+    ".numbers": "an Apple Numbers spreadsheet; export it as Excel",
+    ".key": "an Apple Keynote presentation; export it as PowerPoint or PDF",
+    ".one": "a OneNote section; export it as PDF or Word",
+    ".mobi": "a Kindle book; convert it to EPUB",
+    ".azw3": "a Kindle book; convert it to EPUB",
+    ".djvu": "a DjVu document; convert it to PDF",
+    ".ps": "PostScript; convert it to PDF",
+    ".pst": "an Outlook store; export its mails as .eml or .msg",
+    **dict.fromkeys((".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst"), _ARCHIVE),
+    **dict.fromkeys((".gif", ".heic", ".svg", ".psd", ".ico"), "an image of a kind that no text is read from"),
+}
+"""Why files are not read that a person may well expect to be read, by their ending."""
+
+_MOST_UNPACKED = 200_000_000  # bytes that a .gz may grow to
+_DEEPEST = 8  # files within files: a mail in a mail in an archive
+_depth: ContextVar[int] = ContextVar("depth", default=0)
+
 
 def format_of(path: str) -> Format | None:
-    """The format of a file by its name; None when it has no reader."""
-    return READERS.get(Path(path).suffix.lower())
+    """The format of a file by its name, of a ``.gz`` by the name within; None when it has no reader."""
+    name = PurePosixPath(path.lower())
+    return READERS.get(PurePosixPath(name.stem).suffix if name.suffix == ".gz" else name.suffix)
+
+
+def why_not_read(path: str, ocr: bool = False) -> str:
+    """Why a file is left out by its name; empty when it is read.
+
+    Args:
+        path: The file's path or name.
+        ocr: Whether text is recognised in images.
+    """
+    kind = format_of(path)
+    if kind is not None:
+        return "an image; it is read when text recognition (OCR) is on" if kind.needs_ocr and not ocr else ""
+    ending = PurePosixPath(path.lower()).suffix
+    return _UNREADABLE.get(ending) or f"no reader for {ending or 'files without an ending'}"
 
 
 def read(file: SourceFile, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
@@ -65,12 +165,79 @@ def read(file: SourceFile, options: ReadOptions = DEFAULT_READING) -> SourceDocu
 def read_bytes(data: bytes, path: str, options: ReadOptions) -> SourceDocument:
     """Reads a file's bytes, as they come from disk or out of another file (a mail's attachment).
 
+    Where name and content disagree the content decides, and a note says so.
+
     Raises:
         SourceError: As :func:`read`.
     """
-    kind = format_of(path)
-    if kind is None:
-        raise SourceError(f"There is no reader for {Path(path).suffix or 'files without an ending'}.")
+    if _depth.get() >= _DEEPEST:
+        raise SourceError(f"It lies {_DEEPEST} files deep inside of others, and was not read.")
+    outside = _depth.set(_depth.get() + 1)
+    try:
+        return _read_by_content(data, path, options)
+    except RecursionError as error:
+        raise SourceError("The file is nested too deeply to be read.") from error
+    finally:
+        _depth.reset(outside)
+
+
+def _read_by_content(data: bytes, path: str, options: ReadOptions) -> SourceDocument:
+    named = format_of(path)
+    title = PurePosixPath(path).stem
     if not data:
         raise SourceError("The file is empty.")
-    return kind.read(data, Path(path).stem, options)
+    found = ending_by_content(data)
+    if found == ".gz":
+        inner = read_bytes(_unzipped(data), path.removesuffix(".gz"), options)
+        return replace(inner, sha256=hashlib.sha256(data).hexdigest())
+    if found == ENCRYPTED:
+        document = read_bytes(unlocked(data, options.passwords), path, options)
+        return replace(document, sha256=hashlib.sha256(data).hexdigest())
+    if found in _UNREADABLE and (named is None or _told_by_content(named)):
+        raise SourceError(f"It is {_UNREADABLE[found]}.")
+    kind = _kind(data, named, found)
+    if kind is None:
+        raise SourceError(f"It was not read: {why_not_read(path)}.")
+    document = kind.read(data, title, options)
+    if kind is named:
+        return document
+    ending = PurePosixPath(path).suffix
+    name = f"named {ending}" if ending else "named without an ending"
+    return replace(document, notes=(*document.notes, f"{name}, but it is {kind.name} and was read as one"))
+
+
+def _kind(data: bytes, named: Format | None, found: str) -> Format | None:
+    """The format to read a file in: that of its content where that can be told for sure, else that of its name."""
+    if found in TOLD_BY_CONTENT and found in READERS:
+        plain = named is not None and not _told_by_content(named)
+        # Source code and notes may speak of PDF in their first lines.
+        return named if plain and found == ".pdf" and not data.startswith(b"%PDF-") else READERS[found]
+    if named is not None and not _told_by_content(named):
+        return named
+    if found in READERS:
+        return READERS[found]
+    if data.startswith(b"PK") or (named is not None and named.needs_ocr):
+        return named
+    try:
+        decoded = decode(data)
+    except SourceError:
+        return named
+    return named if decoded.problems else _TEXT
+
+
+def _told_by_content(kind: Format) -> bool:
+    return any(READERS.get(ending) is kind for ending in TOLD_BY_CONTENT)
+
+
+def _unzipped(data: bytes) -> bytes:
+    """The file in a ``.gz``."""
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        content = unpacker.decompress(data, _MOST_UNPACKED)
+    except zlib.error as error:
+        raise SourceError(f"The compressed file is damaged: {error}.") from error
+    if unpacker.unconsumed_tail:
+        raise SourceError(f"The file unpacks to more than {_MOST_UNPACKED:,} bytes; it was not read.")
+    if not unpacker.eof:
+        raise SourceError("The compressed file is cut short.")
+    return content

@@ -11,7 +11,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from itertools import zip_longest
 
 # Letters of each language that ASCII lacks, the most common first.
 _LATIN = {
@@ -137,9 +136,9 @@ def _languages() -> tuple[tuple[dict[str, float], list[str]], ...]:
         {character: value - 0.5 for character, value in simplified.items()} | _ranked(_TAIWANESE, -5.2, 0.01) | marks
     )
     found.append(_ranked(_HANGUL, -3.6, 0.05) | marks)
-    none: list[str] = []
     words = [_WORDS.get(language, "").split() for language in _LATIN]
-    return tuple(zip_longest(found, words, fillvalue=none))
+    words += [[] for _ in range(len(found) - len(words))]
+    return tuple(zip(found, words, strict=True))
 
 
 def _ranked(characters: Iterable[str], first: float, step: float) -> dict[str, float]:

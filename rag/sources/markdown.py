@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from rag.errors import SourceError
 from rag.sources.encodings import decode
-from rag.sources.text import Heading, join_lines, line_starts, sections
+from rag.sources.text import TAKEN_OUT, Heading, join_lines, line_starts, sections, without_gaps
 from rag.types import DEFAULT_READING, ReadOptions, SourceDocument
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<yaml>.*?)(?<=\n)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
@@ -27,7 +27,6 @@ _MARKUP = re.compile(
     re.MULTILINE,
 )
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
-_TAKEN_OUT = "\0"  # stands where a comment was until the lines are counted; no decoded text has it
 _LONGEST_TITLE = 1_000  # characters that are looked at
 
 _BLOCKS = MarkdownIt("commonmark").disable("inline")
@@ -52,12 +51,12 @@ def read_markdown(data: bytes, title: str, options: ReadOptions = DEFAULT_READIN
     source = decoded.text
     front_title, front_end, problem = _front_matter(source)
     kept = source[:front_end] if problem else ""
-    lines = list(enumerate(_clean(source[front_end:]).split("\n"), 1 + source.count("\n", 0, front_end)))
+    lines = list(enumerate(clean_markdown(source[front_end:]).split("\n"), 1 + source.count("\n", 0, front_end)))
     front = list(enumerate(kept.split("\n")[:-1], 1))
-    text, marks = join_lines([*front, *_without_gaps(lines)])
+    text, marks = join_lines([*front, *without_gaps(lines)])
     if not text.strip():
         raise SourceError("There is no text in the file, only front matter, comments or blanks.")
-    headings = list(_headings(text, len(kept)))
+    headings = list(markdown_headings(text, len(kept)))
     return SourceDocument(
         text=text,
         title=front_title or next((heading.title for heading in headings), title),
@@ -92,8 +91,11 @@ def _front_matter(source: str) -> tuple[str, int, str]:
     return " ".join(str(titles[0]).split()) if titles else "", match.end(), ""
 
 
-def _clean(body: str) -> str:
-    """Takes comments out and makes links and callouts readable, outside of code; lines stay where they are."""
+def clean_markdown(body: str) -> str:
+    """Takes comments out and makes links and callouts readable, outside of code.
+
+    Lines stay where they are: ``TAKEN_OUT`` stands in those that a comment left.
+    """
     if "<!--" not in body and "[[" not in body and "[!" not in body:
         return body
     starts = line_starts(body)
@@ -122,7 +124,7 @@ def _clean_prose(prose: str) -> str:
             elif end <= last_end:
                 end = prose.index("-->", end) + 3
             if end > start + 4:
-                words = "\n".join(_TAKEN_OUT for _ in range(prose.count("\n", start, end) + 1))
+                words = "\n".join(TAKEN_OUT for _ in range(prose.count("\n", start, end) + 1))
         elif match["callout"]:
             end = match.end("words") - 1 if match["words"] else end
             words = f"{match['quote']}{match['callout'].capitalize()}{': ' if match['words'] else ''}"
@@ -152,21 +154,6 @@ class _CodeSpans:
         return runs[closing] + end - start
 
 
-def _without_gaps(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Drops the lines that comments left empty, but for one between paragraphs, and blank lines at the top."""
-    after_gap, blank_before = False, True
-    top = True
-    for number, line in lines:
-        taken_out = _TAKEN_OUT in line
-        line = line.replace(_TAKEN_OUT, "")
-        blank = not line.strip()
-        after_gap = blank and (after_gap or taken_out)
-        if (blank and top) or (after_gap and blank_before):
-            continue
-        yield number, "" if taken_out and blank else line
-        blank_before, top = blank, False
-
-
 def _code_blocks(body: str) -> Iterator[tuple[int, int]]:
     """First line and line after the last one of every fenced or indented code block, in order."""
     return (
@@ -176,7 +163,7 @@ def _code_blocks(body: str) -> Iterator[tuple[int, int]]:
     )
 
 
-def _headings(text: str, skip: int) -> Iterator[Heading]:
+def markdown_headings(text: str, skip: int = 0) -> Iterator[Heading]:
     """Finds the headings after the first ``skip`` characters; one inside a quote or a list is not a section."""
     body = text[skip:]
     starts = line_starts(body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zlib
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -10,20 +11,26 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from rag.errors import SourceError
+from rag.sources.data import read_json, read_json_lines
 from rag.sources.encodings import decode
 from rag.sources.epub import read_epub
 from rag.sources.html import read_html
 from rag.sources.image import read_image
+from rag.sources.latex import read_latex
 from rag.sources.mail import read_eml, read_mhtml, read_msg
 from rag.sources.markdown import read_markdown
+from rag.sources.notebook import read_notebook
 from rag.sources.office_lock import unlocked
 from rag.sources.opendocument import read_presentation, read_text_document
+from rag.sources.org import read_org
 from rag.sources.pdf import read_pdf
+from rag.sources.rst import read_rst
 from rag.sources.rtf import read_rtf
 from rag.sources.sheets import read_sheets
 from rag.sources.signatures import ENCRYPTED, TOLD_BY_CONTENT, ending_by_content
 from rag.sources.slides import read_slides
-from rag.sources.text import read_text
+from rag.sources.table import read_table
+from rag.sources.text import read_code, read_text
 from rag.sources.word import read_word
 from rag.types import DEFAULT_READING, ReadOptions, SourceDocument, SourceFile
 
@@ -48,8 +55,16 @@ class Format:
     needs_ocr: bool = False
 
 
-_TEXT = Format("plain text", 1, read_text)
-_MARKDOWN = Format("Markdown", 1, read_markdown)
+_TEXT = Format("plain text", 2, read_text)
+_CODE = Format("source code", 1, read_code)
+_MARKDOWN = Format("Markdown", 2, read_markdown)
+_RST = Format("reStructuredText", 1, read_rst)
+_ORG = Format("an Org file", 1, read_org)
+_LATEX = Format("LaTeX", 1, read_latex)
+_TABLE = Format("a table of values", 1, read_table)
+_JSON = Format("JSON", 1, read_json)
+_JSON_LINES = Format("JSON Lines", 1, read_json_lines)
+_NOTEBOOK = Format("a notebook", 1, read_notebook)
 _PDF = Format("a PDF", 1, read_pdf)
 _HTML = Format("a web page", 1, read_html)
 _WEB_ARCHIVE = Format("a saved web page", 1, read_mhtml)
@@ -64,10 +79,42 @@ _MAIL = Format("a mail", 1, read_eml)
 _OUTLOOK_MAIL = Format("an Outlook mail", 1, read_msg)
 _IMAGE = Format("an image", 1, read_image, needs_ocr=True)
 
+_CODE_ENDINGS = (
+    *(".py", ".pyi", ".pyx", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".vue", ".svelte", ".java", ".kt", ".kts"),
+    *(".scala", ".groovy", ".gradle", ".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".cxx", ".hxx", ".cu", ".cuh", ".ino"),
+    *(".cs", ".fs", ".vb", ".go", ".rs", ".zig", ".nim", ".swift", ".m", ".mm", ".dart", ".rb", ".php", ".pl", ".pm"),
+    *(".lua", ".tcl", ".r", ".jl", ".hs", ".ml", ".mli", ".clj", ".ex", ".exs", ".erl", ".el", ".lisp", ".scm", ".rkt"),
+    *(".f", ".for", ".f90", ".f95", ".pas", ".ada", ".adb", ".ads", ".asm", ".v", ".sv", ".vhd", ".vhdl", ".sol"),
+    *(".sh", ".bash", ".zsh", ".fish", ".ps1", ".psm1", ".bat", ".cmd", ".awk", ".sed", ".vim", ".sql", ".proto"),
+    *(".graphql", ".cmake", ".mk", ".tf", ".css", ".scss", ".sass", ".less", ".xml", ".xsd", ".xsl", ".xslt", ".dtd"),
+    *(".toml", ".yaml", ".yml", ".ini", ".cfg", ".conf", ".properties", ".desktop", ".service", ".bib", ".sty", ".cls"),
+    *(".log", ".diff", ".patch", ".po", ".pot", ".srt", ".vtt"),
+)
+
 READERS: dict[str, Format] = {
+    **dict.fromkeys(_CODE_ENDINGS, _CODE),
     ".txt": _TEXT,
+    ".text": _TEXT,
+    ".adoc": _TEXT,
+    ".asciidoc": _TEXT,
     ".md": _MARKDOWN,
     ".markdown": _MARKDOWN,
+    ".mdx": _MARKDOWN,
+    ".qmd": _MARKDOWN,
+    ".rmd": _MARKDOWN,
+    ".rst": _RST,
+    ".rest": _RST,
+    ".org": _ORG,
+    ".tex": _LATEX,
+    ".ltx": _LATEX,
+    ".csv": _TABLE,
+    ".tsv": _TABLE,
+    ".tab": _TABLE,
+    ".json": _JSON,
+    ".geojson": _JSON,
+    ".jsonl": _JSON_LINES,
+    ".ndjson": _JSON_LINES,
+    ".ipynb": _NOTEBOOK,
     ".pdf": _PDF,
     ".html": _HTML,
     ".htm": _HTML,
@@ -104,6 +151,16 @@ READERS: dict[str, Format] = {
 }
 """Format by the file's ending, in lower case."""
 
+_TEXT_NAMES = re.compile(
+    r"(?:readme|license|licence|copying|copyright|unlicense|notice|authors|contributors|contributing|maintainers|credits"
+    r"|thanks|acknowledge?ments|changelog|changes|history|news|releases?|todo|bugs|faq|hacking|install(?:ation)?"
+    r"|about|version|roadmap)"
+    r"(?:[-._](?:debian|source|first|1st|old|lesser|lib|gpl|lgpl|agpl|mit|bsd|apache|en|de|fr|ja|zh)|[-._]?[\d.]+)*"
+)
+_CODE_NAMES = re.compile(
+    r"(?:gnu)?makefile|dockerfile|containerfile|jenkinsfile|vagrantfile|gemfile|rakefile|justfile|procfile"
+)
+
 _ARCHIVE = "an archive; unpack it to have its files read"
 _UNREADABLE = {
     ".doc": "an old Word document; save it as .docx",
@@ -130,9 +187,18 @@ _depth: ContextVar[int] = ContextVar("depth", default=0)
 
 
 def format_of(path: str) -> Format | None:
-    """The format of a file by its name, of a ``.gz`` by the name within; None when it has no reader."""
+    """The format of a file by its name, of a ``.gz`` by the name within; None when it has no reader.
+
+    A name that people know as that of a text (README, COPYING) needs no ending.
+    """
     name = PurePosixPath(path.lower())
-    return READERS.get(PurePosixPath(name.stem).suffix if name.suffix == ".gz" else name.suffix)
+    if name.suffix == ".gz":
+        name = PurePosixPath(name.stem)
+    if name.suffix in READERS:
+        return READERS[name.suffix]
+    if _TEXT_NAMES.fullmatch(name.name):
+        return _TEXT
+    return _CODE if _CODE_NAMES.fullmatch(name.name) else None
 
 
 def why_not_read(path: str, ocr: bool = False) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from rag.errors import SourceError
-from rag.sources.encodings import decode
+from rag.sources.encodings import Decoded, decode
 from rag.types import DEFAULT_READING, Mark, ReadOptions, Section, SourceDocument, Span
 
 _NUMBERED = re.compile(
@@ -31,6 +31,9 @@ _DEFINITION = re.compile(
     r"|(?:export[ \t]+)?const[ \t]+\w+[ \t]*=[ \t]*(?:async[ \t]*)?(?:\([^)\n]*\)|\w+)[ \t]*=>.*"
 )
 _ABOVE_DEFINITION = ("#", "//", "/*", " *", "*/", "@", "--", "%", ";;", "[<")
+TAKEN_OUT = "\0"
+"""Stands in a line where something was taken out, until the lines are put together; no decoded text has it."""
+
 _LONGEST_HEADING = 90  # characters
 _PAGES_ALIKE = 3
 
@@ -120,6 +123,59 @@ def join_lines(lines: Iterable[tuple[int, str]]) -> tuple[str, tuple[Mark, ...]]
         start += len(line) + 1
         expected = number + 1
     return "\n".join(kept), tuple(marks)
+
+
+def without_gaps(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Drops the lines that are empty now, but for one between paragraphs, and blank lines at the top."""
+    after_gap, blank_before = False, True
+    top = True
+    for number, line in lines:
+        taken_out = TAKEN_OUT in line
+        line = line.replace(TAKEN_OUT, "")
+        blank = not line.strip()
+        after_gap = blank and (after_gap or taken_out)
+        if (blank and top) or (after_gap and blank_before):
+            continue
+        yield number, "" if taken_out and blank else line
+        blank_before, top = blank, False
+
+
+def lines_document(
+    data: bytes,
+    title: str,
+    decoded: Decoded,
+    lines: Sequence[tuple[int, str]],
+    headings: Iterable[tuple[int, int, str]],
+    notes: Iterable[str] = (),
+) -> SourceDocument:
+    """A document made of a file's lines.
+
+    Args:
+        data: The file's bytes.
+        title: Of the document.
+        decoded: How the bytes were decoded.
+        lines: What is left of the file, each line with its number there.
+        headings: Index in ``lines``, level and words of each.
+        notes: Beside those of ``decoded``.
+
+    Raises:
+        SourceError: Nothing is left.
+    """
+    text, marks = join_lines(lines)
+    if not text.strip():
+        raise SourceError("There is no text in the file, only markup, comments or blanks.")
+    starts = line_starts(text)
+    return SourceDocument(
+        text=text,
+        title=title,
+        sections=sections(text, [Heading(starts[index], level, words) for index, level, words in headings]),
+        sha256=hashlib.sha256(data).hexdigest(),
+        problems=decoded.problems,
+        marks=marks,
+        encoding=decoded.encoding,
+        remedies=decoded.remedies,
+        notes=(*decoded.notes, *notes),
+    )
 
 
 def line_starts(text: str) -> list[int]:

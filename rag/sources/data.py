@@ -1,0 +1,144 @@
+"""JSON and JSON Lines: as they were written, but for escaped letters; laid out where all stands in one line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+from rag.errors import SourceError
+from rag.sources.encodings import Decoded, decode
+from rag.types import DEFAULT_READING, Mark, ReadOptions, Section, SourceDocument, Span
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+|"')
+_ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.")
+_LONGEST_LINE = 1_000  # characters; a file with a longer line was not laid out for people
+_DEEPEST = 40  # levels that are indented
+_NAMED_LINES = 5
+
+
+def read_json(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
+    """Reads a JSON file; what is not valid is read as plain text and reported.
+
+    Args:
+        data: The file's bytes.
+        title: The file's name.
+
+    Raises:
+        SourceError: It is not text, or there is nothing in it.
+    """
+    decoded = _decoded(data, options)
+    problem = _problem(decoded.text)
+    if problem and _lines_that_fail(decoded.text):
+        return _document(data, title, decoded, decoded.text, problem=f"it is not valid JSON: {problem}")
+    text = _readable(decoded.text)
+    if not problem and max(map(len, text.split("\n"))) > _LONGEST_LINE:
+        return _document(data, title, decoded, _laid_out(text), in_lines=False)
+    return _document(data, title, decoded, text)
+
+
+def read_json_lines(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
+    """Reads a file with one JSON value a line; lines that are none are kept and reported.
+
+    Args:
+        data: The file's bytes.
+        title: The file's name.
+
+    Raises:
+        SourceError: It is not text, or there is nothing in it.
+    """
+    decoded = _decoded(data, options)
+    failing = _lines_that_fail(decoded.text)
+    more = f" and {len(failing) - _NAMED_LINES} more" if len(failing) > _NAMED_LINES else ""
+    problem = f"lines that are not valid JSON: {', '.join(map(str, failing[:_NAMED_LINES]))}{more}" if failing else ""
+    return _document(data, title, decoded, _readable(decoded.text), problem=problem)
+
+
+def parse_json(text: str) -> object:
+    """Parses JSON; numbers stay strings, so that none is too long.
+
+    Raises:
+        ValueError: It is not valid; the message says what and where.
+    """
+    try:
+        return json.loads(text, parse_int=str, parse_float=str)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def _decoded(data: bytes, options: ReadOptions) -> Decoded:
+    decoded = decode(data, options.encoding)
+    if not decoded.text.strip():
+        raise SourceError("There is no text in the file, only blanks.")
+    return decoded
+
+
+def _problem(text: str) -> str:
+    try:
+        parse_json(text)
+    except json.JSONDecodeError as error:
+        return f"{error.msg}, line {error.lineno}"
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _lines_that_fail(text: str) -> list[int]:
+    return [number for number, line in enumerate(text.split("\n"), 1) if line.strip() and _problem(line)]
+
+
+def _readable(text: str) -> str:
+    """Letters that were escaped as themselves; a quotation mark, a backslash and controls stay escaped."""
+    if "\\u" not in text:
+        return text
+
+    def letters(match: re.Match[str]) -> str:
+        escaped = match.group()
+        if not escaped.startswith("\\u"):
+            return escaped
+        return "".join(
+            letter if letter.isprintable() and letter not in '"\\' else json.dumps(letter)[1:-1]
+            for letter in json.loads(f'"{escaped}"')
+        )
+
+    return _ESCAPED.sub(letters, text)
+
+
+def _laid_out(text: str) -> str:
+    """One value a line, indented by its depth; every character that says something stays."""
+    parts: list[str] = []
+    depth = 0
+    before = ""
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token in "]}":
+            depth -= 1
+            if before not in ("[", "{"):
+                parts.append(_break(depth))
+        elif before in ("[", "{", ","):
+            parts.append(_break(depth))
+        parts.append(": " if token == ":" else token)
+        if token in "[{":
+            depth += 1
+        before = token
+    return "".join(parts)
+
+
+def _break(depth: int) -> str:
+    return "\n" + "  " * min(depth, _DEEPEST)
+
+
+def _document(
+    data: bytes, title: str, decoded: Decoded, text: str, *, problem: str = "", in_lines: bool = True
+) -> SourceDocument:
+    return SourceDocument(
+        text=text,
+        title=title,
+        sections=(Section((), Span(0, len(text))),),
+        sha256=hashlib.sha256(data).hexdigest(),
+        problems=(*decoded.problems, problem) if problem else decoded.problems,
+        marks=(Mark(0, "line", 1),) if in_lines else (),
+        encoding=decoded.encoding,
+        remedies=decoded.remedies,
+        notes=decoded.notes if in_lines else (*decoded.notes, "laid out anew: the file has very long lines"),
+    )

@@ -6,7 +6,8 @@
         footnote.lock              held while a Footnote process runs
         libraries/NAME/            the name as typed, percent-encoded where a file system would object
             catalog.sqlite
-            chroma/
+            vectors.sqlite
+            chroma/                made from vectors.sqlite
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Library:
         """The vectors. Opened on first use, since loading Chroma takes seconds, and put in step with the catalog."""
         with self._opening:
             if self._vectors is None:
-                store = VectorStore(self.folder / "chroma", self._server_url, f"footnote-{self.catalog.uid()}")
+                store = VectorStore(self.folder, self._server_url, f"footnote-{self.catalog.uid()}")
                 self._vectors = store
                 self._delete_leftovers(store)
         return self._vectors

@@ -314,7 +314,7 @@ class _Run:
     def _store(self, done: _Waiting) -> SyncEvent:
         catalog, vectors = self.library.catalog, self.library.vectors
         ids = catalog.next_chunk_ids(done.file, len(done.pieces))
-        vectors.add(ids, done.vectors, int(ids[0].split(".")[0]))
+        vectors.add(ids, done.vectors)
         state = FileState.PARTLY if done.document.problems else FileState.INDEXED
         reason = "; ".join(done.document.problems)
         catalog.put_file(

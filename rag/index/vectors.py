@@ -1,180 +1,408 @@
-"""A library's vectors in Chroma, searched by cosine.
+"""A library's vectors: kept in SQLite, searched in Chroma.
 
-This is the only module that knows of Chroma and of distances: what leaves it is a cosine similarity.
+A vector costs a hundred times more to compute than to keep, and Chroma's index files do not survive every interruption:
+killed in the middle of a write, they may not load again, or end the process that loads them. So what counts is
+``vectors.sqlite``; Chroma's index is made from it, brought up to date many vectors at a time (by itself it takes eight
+times longer when a file of three chunks is added alone), and made anew when it cannot be trusted::
+
+    add, delete    one transaction: vectors in or out, their ids into ``pending``
+    then           index state "writing" → Chroma takes up what is pending → "whole", ``pending`` emptied
+
+An index that is found in the state "writing" was interrupted, or crashed while it was loaded: it is thrown away.
 """
 
 from __future__ import annotations
 
 import logging
+import shutil
+import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.errors import LibraryCorrupt, LibraryError
+from rag.errors import LibraryCorrupt, LibraryError, RagError
+from rag.index.chroma import ChromaIndex, survives_loading
 
-# Chroma logs each unknown id that is deleted; deleting what may not be there is how an interruption is cleaned up.
-logging.getLogger("chromadb").setLevel(logging.ERROR)
+_log = logging.getLogger(__name__)
 
-_READ = 1000  # vectors read at once: 4 MB of 1,024 dimensions
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS vector (id TEXT PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS pending (id TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS search_index (state TEXT NOT NULL, dead INTEGER NOT NULL);
+INSERT INTO search_index SELECT 'whole', 0 WHERE NOT EXISTS (SELECT 1 FROM search_index);
+"""
+_BATCH = 256  # vectors that Chroma takes up at once: about a third of a second
+_READ = 500  # vectors read at once
+_DEAD_SHARE = 0.3  # of the index's entries, before it is made anew
+_DEAD_LEAST = 500
+
+Vectors = NDArray[np.float32]
 
 
 class VectorStore:
-    """One Chroma collection.
+    """The vectors of one library. Safe to use from several threads.
 
     Args:
-        folder: Where Chroma keeps it; not used with a server.
-        server_url: Address of a Chroma server; empty: Chroma runs in this process.
+        folder: The library's folder: holds ``vectors.sqlite`` and ``chroma/``.
+        server_url: Address of a Chroma server to search with; empty: Chroma runs in this process.
         collection: Name of the collection.
 
     Raises:
-        LibraryCorrupt: Chroma cannot read its folder.
-        LibraryError: The server does not answer.
+        LibraryCorrupt: ``vectors.sqlite`` cannot be read.
     """
 
     def __init__(self, folder: Path, server_url: str, collection: str) -> None:
-        import chromadb
-        from chromadb.config import Settings
+        self.path = folder / "vectors.sqlite"
+        self._chroma_folder = folder / "chroma"
+        self._server_url = server_url
+        self._collection = collection
+        self._lock = threading.RLock()
+        self._index: ChromaIndex | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=5.0)
+        except sqlite3.Error as error:
+            raise self._translated("open", error) from error
+        try:
+            with self._sqlite("open") as connection:
+                # Both have to come before the first table; small pages waste a fifth on vectors of 384 dimensions.
+                connection.execute("PRAGMA page_size = 16384")
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA secure_delete = ON")
+                connection.executescript(_SCHEMA)
+        except RagError:
+            self._connection.close()
+            raise
 
-        self._place = server_url or str(folder)
-        with self._errors("open"):
-            quiet = Settings(anonymized_telemetry=False)
-            if server_url:
-                address = urlsplit(server_url)
-                secure = address.scheme == "https"
-                self._client: Any = chromadb.HttpClient(
-                    host=address.hostname or "localhost", port=address.port or (443 if secure else 8000), ssl=secure,
-                    settings=quiet,
-                )  # fmt: skip
-            else:
-                self._client = chromadb.PersistentClient(path=str(folder), settings=quiet)
-            self._name = collection
-            self._open_collection()
-            self._batch = int(self._client.get_max_batch_size())
+    # ---------------------------------------------------------------------------------------------------------- vectors
 
-    def _open_collection(self) -> None:
-        from langchain_chroma import Chroma
-
-        cosine = {"hnsw:space": "cosine"}
-        self._collection: Any = self._client.get_or_create_collection(
-            self._name, metadata=cosine, embedding_function=None
-        )
-        self._search = Chroma(client=self._client, collection_name=self._name, collection_metadata=cosine)
-
-    def add(self, ids: Sequence[str], vectors: Sequence[Sequence[float]], file_id: int) -> None:
+    def add(self, ids: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
         """Stores chunks' vectors; ids that are there already are replaced.
 
         Args:
             ids: Chunk ids.
             vectors: Shape: (n_chunks, dimension), rows L2-normalised.
-            file_id: The file they belong to.
+
+        Raises:
+            LibraryError: The vectors have another dimension than those that are there, or the disk is full.
         """
-        with self._errors("write"):
-            for at in range(0, len(ids), self._batch):
-                to = at + self._batch
-                self._collection.upsert(
-                    ids=list(ids[at:to]),
-                    embeddings=[list(vector) for vector in vectors[at:to]],
-                    # LangChain's search drops hits without a document; the text itself lives in the catalog alone.
-                    documents=list(ids[at:to]),
-                    metadatas=[{"file_id": file_id}] * len(ids[at:to]),
+        rows = np.asarray(vectors, dtype="<f4").reshape(len(ids), -1)
+        with self._transaction() as connection:
+            stored = connection.execute("SELECT length(vector) / 4 FROM vector LIMIT 1").fetchone()
+            if stored and len(ids) and stored[0] != rows.shape[1]:
+                raise LibraryError(
+                    f"A vector of {rows.shape[1]} dimensions cannot be added to {self.path}, which holds {stored[0]}.",
+                    "Use the embedder that built this library, or build the library anew.",
                 )
+            pairs = ((id_, row.tobytes()) for id_, row in zip(ids, rows, strict=True))
+            connection.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", pairs)
+            self._note_pending(ids)
+        if self._count("pending") >= _BATCH:
+            self._ready()
 
     def delete(self, ids: Sequence[str]) -> None:
         """Deletes vectors; ids that are not there are passed over."""
-        with self._errors("write"):
-            for at in range(0, len(ids), self._batch):
-                self._collection.delete(ids=list(ids[at : at + self._batch]))
+        with self._transaction() as connection:
+            connection.executemany("DELETE FROM vector WHERE id = ?", ((id_,) for id_ in ids))
+            self._note_pending(ids)
+        if self._count("pending") >= _BATCH:
+            self._ready()
+
+    def get(self, ids: Sequence[str]) -> dict[str, list[float]]:
+        """Stored vectors by id; ids that are not there are left out."""
+        found: dict[str, list[float]] = {}
+        with self._sqlite("read") as connection:
+            for at in range(0, len(ids), _READ):
+                some = list(ids[at : at + _READ])
+                rows = connection.execute(f"SELECT id, vector FROM vector WHERE id IN ({_marks(some)})", some)
+                found.update((str(id_), np.frombuffer(data, "<f4").tolist()) for id_, data in rows)
+        return found
+
+    def ids(self) -> set[str]:
+        """Ids of all vectors."""
+        with self._sqlite("read") as connection:
+            return {str(row[0]) for row in connection.execute("SELECT id FROM vector")}
+
+    def count(self) -> int:
+        """Number of vectors."""
+        return self._count("vector")
+
+    def batches(self) -> Iterator[tuple[list[str], Vectors]]:
+        """All ids with their vectors, some at a time. Shape: (n, dimension) each."""
+        last = 0
+        while True:
+            with self._sqlite("read") as connection:
+                rows = connection.execute(
+                    "SELECT rowid, id, vector FROM vector WHERE rowid > ? ORDER BY rowid LIMIT ?", (last, _READ)
+                ).fetchall()
+            if not rows:
+                return
+            last = rows[-1][0]
+            yield [str(row[1]) for row in rows], _matrix([row[2] for row in rows])
+
+    # ----------------------------------------------------------------------------------------------------------- search
 
     def search(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """The nearest chunks, best first: id and cosine similarity, -1 to 1."""
-        with self._errors("search"):
-            found = self._search.similarity_search_by_vector_with_relevance_scores(embedding=list(vector), k=limit)
-        # LangChain calls it a relevance score, but Chroma's cosine distance is what it hands out.
-        return [(str(document.id), 1.0 - float(distance)) for document, distance in found]
+        """The nearest chunks, best first: id and cosine similarity, -1 to 1.
+
+        Finds them through a graph (HNSW), so that now and then one is missed; see :meth:`exact`.
+        """
+        with self._lock:
+            index = self._ready()
+            try:
+                return index.search(vector, limit)
+            except LibraryCorrupt:
+                self._distrust()
+                return self._ready().search(vector, limit)
 
     def exact(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """What :meth:`search` should find, by comparing with every vector: id and cosine similarity, best first.
-
-        Reads all vectors once, a batch at a time, so that memory stays flat; it is for checking the search.
-        """
+        """What :meth:`search` should find, by comparing with every vector: id and cosine similarity, best first."""
         query = np.asarray(vector, dtype=np.float32)
         best: list[tuple[str, float]] = []
-        for ids, rows in self._batches():
+        for ids, rows in self.batches():
             cosines = rows @ query / (np.linalg.norm(rows, axis=1) * np.linalg.norm(query))
             best += zip(ids, cosines.tolist(), strict=True)
             best = sorted(best, key=lambda hit: -hit[1])[:limit]
         return best
 
-    def get(self, ids: Sequence[str]) -> dict[str, list[float]]:
-        """Stored vectors by id; ids that are not there are left out."""
-        found: dict[str, list[float]] = {}
-        with self._errors("read"):
-            for at in range(0, len(ids), _READ):
-                some = self._collection.get(ids=list(ids[at : at + _READ]), include=["embeddings"])
-                found.update(zip(some["ids"], np.asarray(some["embeddings"]).tolist(), strict=True))
-        return found
+    def settle(self) -> None:
+        """Lets Chroma take up what is pending, and gives disk space back after many deletions; for the end of a sync.
 
-    def count(self) -> int:
-        """Number of vectors."""
-        with self._errors("read"):
-            return int(self._collection.count())
+        Chroma never uses a deleted vector's space again: when a third of its index is dead, it is made anew.
+        """
+        self._ready()
+        with self._sqlite("read") as connection:
+            dead = int(connection.execute("SELECT dead FROM search_index").fetchone()[0])
+        if dead > max(_DEAD_LEAST, _DEAD_SHARE * (dead + self.count())):
+            self.rebuild()
+        with self._sqlite("write") as connection:
+            # A cursor would step once, and give one page back.
+            connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def ids(self) -> set[str]:
-        """Ids of all vectors."""
-        with self._errors("read"):
-            return set(self._collection.get(include=[])["ids"])
+    def rebuild(self) -> None:
+        """Makes Chroma's index anew from the stored vectors; an interruption leaves work, but no damage."""
+        with self._lock:
+            self._distrust()
+            self._ready()
 
-    def _batches(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """All ids with their vectors. Shape: (n, dimension) each."""
-        at = 0
+    def index_trouble(self) -> str:
+        """What is wrong with Chroma's index: a sentence, empty when it holds exactly the stored vectors.
+
+        An index that this process has not loaded yet is loaded in another process first, since a damaged one may
+        crash the process that loads it.
+        """
+        with self._lock:
+            if self._state() != "whole":
+                return "Its last writing was interrupted."
+            if self._index is None and not self._server_url and self._chroma_folder.exists():
+                if not survives_loading(self._chroma_folder, self._collection):
+                    return "Chroma cannot load it."
+            elif self._index is None and not self._server_url and self.count():
+                return f"{self._chroma_folder} is gone."
+            try:
+                index = self._opened()
+                self._take_up(index)
+                missing, extra = self.ids() - (held := index.ids()), held - self.ids()
+                if missing or extra:
+                    return f"It lacks {len(missing)} vectors, and holds {len(extra)} that were deleted."
+                for ids, rows in self.batches():
+                    found = index.get(ids)
+                    wrong = sum(
+                        id_ not in found or not np.allclose(found[id_], row, atol=1e-5)
+                        for id_, row in zip(ids, rows, strict=True)
+                    )
+                    if wrong:
+                        return f"It holds other vectors than were stored ({wrong} of {len(ids)} looked at)."
+            except LibraryCorrupt as error:
+                return error.message
+        return ""
+
+    def _ready(self) -> ChromaIndex:
+        """Chroma's index in step with the vectors; one that turns out broken is made anew, once."""
+        with self._lock:
+            try:
+                return self._in_step()
+            except LibraryCorrupt:
+                self._distrust()
+                return self._in_step()
+
+    def _in_step(self) -> ChromaIndex:
+        fresh = self._index is None
+        index = self._opened()
+        self._take_up(index)
+        if fresh and (held := index.count()) != (kept := self.count()):
+            # Another copy of the folder was put there, a server was emptied: whatever it was, the vectors are here.
+            raise LibraryCorrupt(f"The search index of {self.path.parent} holds {held} vectors of {kept}.")
+        return index
+
+    def _opened(self) -> ChromaIndex:
+        """Chroma's index as it is; an interrupted one is thrown away first."""
+        if self._index is None:
+            if self._state() != "whole":
+                self._start_anew()
+            self._mark_writing()
+            index = ChromaIndex(self._chroma_folder, self._server_url, self._collection)
+            index.count()  # loads it
+            self._index = index
+            self._set_state("whole")
+        return self._index
+
+    def _take_up(self, index: ChromaIndex) -> None:
+        """Lets the index take up what is pending."""
         while True:
-            with self._errors("read"):
-                some = self._collection.get(include=["embeddings"], limit=_READ, offset=at)
-            if not some["ids"]:
+            with self._sqlite("read") as connection:
+                rows = connection.execute(
+                    "SELECT pending.id, vector FROM pending LEFT JOIN vector USING (id) LIMIT ?", (_BATCH,)
+                ).fetchall()
+            if not rows:
                 return
-            yield some["ids"], np.asarray(some["embeddings"], dtype=np.float32)
-            at += len(some["ids"])
+            gone = [str(id_) for id_, data in rows if data is None]
+            kept = [(str(id_), data) for id_, data in rows if data is not None]
+            self._mark_writing()
+            try:
+                if gone:
+                    index.delete(gone)
+                if kept:
+                    index.add([id_ for id_, _ in kept], _matrix([data for _, data in kept]))
+            except LibraryError:
+                self._close_index()
+                raise
+            with self._transaction() as connection:
+                connection.executemany("DELETE FROM pending WHERE id = ?", ((row[0],) for row in rows))
+                connection.execute("UPDATE search_index SET state = 'whole', dead = dead + ?", (len(gone),))
+
+    def _mark_writing(self) -> None:
+        if not self._server_url:  # a server does not die with this process
+            self._set_state("writing")
+
+    def _distrust(self) -> None:
+        self._close_index()
+        self._set_state("writing")
+
+    def _start_anew(self) -> None:
+        """Throws the index away; all vectors are pending then."""
+        count = self.count()
+        if count:
+            _log.warning("Making the search index of %d vectors in %s anew.", count, self.path.parent)
+        if self._server_url:
+            index = ChromaIndex(self._chroma_folder, self._server_url, self._collection)
+            index.drop()
+            index.close()
+        elif self._chroma_folder.exists():
+            _delete_folder(self._chroma_folder)
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM pending")
+            connection.execute("INSERT INTO pending SELECT id FROM vector")
+            connection.execute("UPDATE search_index SET dead = 0")
+
+    # -------------------------------------------------------------------------------------------------------------- end
 
     def clear(self) -> None:
         """Deletes all vectors, so that another embedder's can take their place."""
-        with self._errors("write"):
-            self._client.delete_collection(self._name)
-            self._open_collection()
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM vector")
+        self.rebuild()
 
     def drop(self) -> None:
-        """Deletes the collection for good."""
-        with self._errors("write"):
-            self._client.delete_collection(self._name)
+        """Deletes the collection at the server, where there is one; the files go with the library's folder."""
+        if self._server_url:
+            with self._lock:
+                self._opened().drop()
 
     def close(self) -> None:
         """Lets go of the files."""
-        self._client.close()
+        with self._lock:
+            self._close_index()
+            self._connection.close()
+
+    def _close_index(self) -> None:
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+    # ----------------------------------------------------------------------------------------------------------- SQLite
+
+    def _state(self) -> str:
+        with self._sqlite("read") as connection:
+            return str(connection.execute("SELECT state FROM search_index").fetchone()[0])
+
+    def _set_state(self, state: str) -> None:
+        with self._sqlite("write") as connection:
+            connection.execute("UPDATE search_index SET state = ?", (state,))
+
+    def _count(self, table: str) -> int:
+        with self._sqlite("read") as connection:
+            return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+    def _note_pending(self, ids: Sequence[str]) -> None:
+        self._connection.executemany("INSERT OR IGNORE INTO pending VALUES (?)", ((id_,) for id_ in ids))
 
     @contextmanager
-    def _errors(self, what: str) -> Iterator[None]:
-        """Chroma's errors in our words; it raises its own family, and whatever its Rust core and HTTP client raise."""
-        try:
-            yield
-        except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-            raise self._translated(what, error) from error
-        except BaseException as error:
-            # A panic of the Rust core is no Exception, so that nothing but its own kind catches it.
-            if type(error).__module__.split(".")[0] not in {"chromadb", "httpx", "pyo3_runtime"}:
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._sqlite("write") as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
-            raise self._translated(what, error) from error
+            connection.execute("COMMIT")
 
-    def _translated(self, what: str, error: BaseException) -> LibraryError:
-        if "://" in self._place:
+    @contextmanager
+    def _sqlite(self, what: str) -> Iterator[sqlite3.Connection]:
+        """The connection for one thread at a time, with SQLite's errors in our words."""
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.Error as error:
+                raise self._translated(what, error) from error
+
+    def _translated(self, what: str, error: sqlite3.Error) -> LibraryError:
+        said = str(error)
+        if "full" in said:
             return LibraryError(
-                f"Could not {what} the vectors at the Chroma server {self._place}: {error}.",
-                "Start the server, or leave FOOTNOTE_CHROMA_URL empty to keep vectors in Footnote itself.",
+                f"The disk is full: {self.path} could not be written.", "Make room, then start the sync again."
             )
+        if "closed" in said:
+            return LibraryError("The library was closed meanwhile.", "Open it again.")
+        if isinstance(error, sqlite3.OperationalError) and "malformed" not in said:
+            return LibraryError(f"Could not {what} {self.path}: {said}.", "Check that its folder can be written to.")
         return LibraryCorrupt(
-            f"Could not {what} the library's vectors in {self._place}: {error}.",
-            "Check the disk; if the files are damaged, delete this library and index its folder again.",
+            f"Could not {what} the library's vectors in {self.path}: {said}.", "Run “python -m rag check --repair”."
         )
+
+
+def erase_vectors(folder: Path) -> None:
+    """Deletes a library's vectors that cannot be read any more; its :class:`VectorStore` must be closed.
+
+    Args:
+        folder: The library's folder.
+    """
+    for path in (folder / "vectors.sqlite", folder / "vectors.sqlite-wal", folder / "vectors.sqlite-shm"):
+        path.unlink(missing_ok=True)
+    if (folder / "chroma").exists():
+        _delete_folder(folder / "chroma")
+
+
+def _delete_folder(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise LibraryError(
+            f"{folder} could not be deleted: {error.strerror or error}.", "Close what uses it, then try again."
+        ) from error
+
+
+def _matrix(blobs: Sequence[bytes]) -> Vectors:
+    return np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), -1)
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ",".join("?" * len(values))

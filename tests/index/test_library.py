@@ -62,7 +62,7 @@ def test_vectors_left_by_an_interruption_go_when_the_library_is_opened(tmp_path:
         library = shelf.create("Notes")
         assert library.vectors.ids() == set()
         ids = library.catalog.next_chunk_ids(make_file(), 2)
-        library.vectors.add(ids, [[1.0, 0.0], [0.0, 1.0]], 1)
+        library.vectors.add(ids, [[1.0, 0.0], [0.0, 1.0]])
     with Shelf(tmp_path / "shelf") as shelf:
         library = shelf.library("Notes")
         assert library.catalog.leftover_vectors() == ids

@@ -1,0 +1,120 @@
+"""Text on pictures, by RapidOCR where a person installed it: ``pip install rapidocr onnxruntime``.
+
+Its wheel brings models for Latin script, Chinese and Japanese. They are named by path here: left to itself, RapidOCR
+fetches a model anew where it doubts the file.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rag.errors import SourceError
+from rag.sources.pdf_page import arrange, blocks_text
+from rag.sources.pdf_text import Box, PageText, Piece
+
+INSTALL = "pip install rapidocr onnxruntime"
+"""What a person types to have one."""
+
+_MODELS = {"Det.model_path": "*_det_*.onnx", "Cls.model_path": "*_cls_*.onnx", "Rec.model_path": "*_rec_*.onnx"}
+_DOUBTFUL = 0.8  # mean score below which a picture may stand on its head
+
+_Line = tuple[str, Box, float]
+"""Text, place in pixels, and the engine's confidence from 0 to 1."""
+
+
+def available() -> str:
+    """The name of the engine that recognises text here; empty where none is installed. Loads nothing."""
+    return "RapidOCR" if find_spec("rapidocr") and find_spec("onnxruntime") else ""
+
+
+def recognise(image: bytes) -> str:
+    """Reads the text on a picture in reading order; empty where there is none.
+
+    A picture that lies on its side or stands on its head is turned.
+
+    Args:
+        image: A PNG, JPEG, WebP, BMP or TIFF file.
+
+    Raises:
+        SourceError: It is no picture, or no engine is installed.
+    """
+    return "".join(blocks_text(arrange(recognised(image)))).strip()
+
+
+def recognised(image: bytes) -> PageText:
+    """The text on a picture with its places, the picture turned upright.
+
+    Args:
+        image: As for :func:`recognise`.
+
+    Raises:
+        SourceError: It is no picture, or no engine is installed.
+    """
+    if not available():
+        raise SourceError("No engine that recognises text is installed.", f"Install one: {INSTALL}")
+    import numpy as np
+    from rapidocr.utils.load_image import LoadImageError
+
+    try:
+        pixels = _engine().load_img(image)
+    except LoadImageError as error:
+        raise SourceError("The picture is damaged, or of a kind that is not known.") from error
+    lines = _lines(pixels)
+    lying = sum(1 for _, box, _ in lines if box[3] - box[1] > 1.5 * (box[2] - box[0])) > len(lines) / 2
+    tries = {0: lines}
+    for quarters in (1, 3) if lying else (2,) if _confidence(lines) < _DOUBTFUL else ():
+        tries[quarters] = _lines(np.ascontiguousarray(np.rot90(pixels, quarters)))
+    if lying:
+        del tries[0]  # a line that was read upwards looks as sure as one that was not
+    quarters = max(tries, key=lambda turn: _confidence(tries[turn]))
+    height, width = pixels.shape[:2] if quarters % 2 == 0 else pixels.shape[1::-1]
+    found = tries[quarters]
+    # In points of a page whose lines are as high as those of a book; what orders a page counts on that.
+    scale = 12 / median(box[3] - box[1] for _, box, _ in found) if found else 1.0
+    pieces = []
+    for number, (text, box, _) in enumerate(found):
+        left, top, right, bottom = (scale * side for side in box)
+        pieces.append(Piece(text, (left, top, right, bottom), round(0.8 * (bottom - top)), False, False, number))
+    return PageText((scale * width, scale * height), (0.0, 0.0), pieces, [], [])
+
+
+def _lines(pixels: Any) -> list[_Line]:
+    found = _engine()(pixels, use_cls=False)
+    if not found.txts:
+        return []
+    return [
+        (text, _around(corners.tolist()), float(score))
+        for text, corners, score in zip(found.txts, found.boxes, found.scores, strict=True)
+    ]
+
+
+def _around(corners: list[list[float]]) -> Box:
+    lefts, tops = zip(*corners, strict=True)
+    return min(lefts), min(tops), max(lefts), max(tops)
+
+
+def _confidence(lines: list[_Line]) -> float:
+    """The mean score, by characters; 1 where there is nothing to read."""
+    count = sum(len(text) for text, _, _ in lines)
+    return sum(score * len(text) for text, _, score in lines) / count if count else 1.0
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    import rapidocr
+
+    # It logs each step to the terminal through a handler of its own.
+    logger = logging.getLogger("RapidOCR")
+    logger.handlers.clear()
+    folder = Path(rapidocr.__file__).parent / "models"
+    models = {name: str(path) for name, pattern in _MODELS.items() for path in sorted(folder.glob(pattern))[:1]}
+    if len(models) < len(_MODELS):
+        raise SourceError("RapidOCR is installed without its models.", "Install it anew: pip install -U rapidocr")
+    threads = {"EngineConfig.onnxruntime.intra_op_num_threads": max(1, (os.cpu_count() or 1) // 4)}
+    return rapidocr.RapidOCR(params={"Global.log_level": "critical", **models, **threads})

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from rag.errors import SourceError
 from rag.sources.patterns import IGNORE_FILE, Patterns, read_ignore_file
-from rag.sources.readers import format_of
+from rag.sources.readers import why_not_read
 from rag.types import SourceFile
 
 _LEFT_OUT = {
@@ -78,11 +78,13 @@ class Choice:
         include: Patterns in gitignore syntax; where there are any, only files that match are read.
         exclude: Patterns in gitignore syntax of what is not read; ``!pattern`` takes back what is left out otherwise.
         max_bytes: Larger files are not read; None: they are.
+        ocr: Images are read, by recognising the text in them.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     max_bytes: int | None = None
+    ocr: bool = False
 
 
 EVERYTHING = Choice()
@@ -174,6 +176,7 @@ class _Walk:
         self._root = root
         self._real_root = root.resolve()
         self._max_bytes = choice.max_bytes
+        self._ocr = choice.ocr
         self._chosen = Patterns(choice.exclude, "the library's settings")
         self._included = Patterns(choice.include, "the library's settings") if choice.include else None
         self._places: dict[tuple[int, int], str] = {}
@@ -235,9 +238,8 @@ class _Walk:
         return self._file(path, entry)
 
     def _file(self, path: str, entry: os.DirEntry[str]) -> SourceFile | _Skipped:
-        if format_of(path) is None:
-            ending = re.search(r".(\.\w{1,16})$", entry.name)
-            return _other(path, f"no reader for {ending[1].lower() if ending else 'files without an ending'}")
+        if reason := why_not_read(path, self._ocr):
+            return _other(path, reason)
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:

@@ -30,13 +30,13 @@ def test_files_come_in_natural_order_with_their_size_and_time(tmp_path: Path):
 
 
 def test_everything_else_is_listed_with_its_reason(tmp_path: Path):
-    touch(tmp_path, "a.md", ".git/config", "sub/.hidden.md", "node_modules/p/readme.md", "x.xyz", "core.e f")
+    touch(tmp_path, "a.md", ".git/config", "sub/.hidden.md", "node_modules/p/readme.md", "x.xyz", "some thing")
     touch(tmp_path, "env/pyvenv.cfg", "env/lib/a.txt", "sub/cache/CACHEDIR.TAG", "sub/cache/b.md", "~$a.md")
     result = scan(tmp_path)
     assert [file.path for file in result.files] == ["a.md"]
     assert dict(result.skipped) == {
         ".git": "hidden",
-        "core.e f": "no reader for files without an ending",
+        "some thing": "no reader for files without an ending",
         "env": "a Python environment",
         "node_modules": "a folder of installed packages",
         "sub/.hidden.md": "hidden",
@@ -49,7 +49,7 @@ def test_everything_else_is_listed_with_its_reason(tmp_path: Path):
 def test_a_build_folder_is_one_where_it_lies_beside_what_builds(tmp_path: Path):
     touch(tmp_path, "build/a.md", "site/build/b.md", "site/package.json", "crate/target/c.md", "crate/Cargo.toml")
     result = scan(tmp_path)
-    assert [file.path for file in result.files] == ["build/a.md"]
+    assert {file.path for file in result.files} == {"build/a.md", "site/package.json", "crate/Cargo.toml"}
     assert dict(result.skipped)["site/build"] == "a build folder, since it lies beside package.json"
     assert dict(result.skipped)["crate/target"] == "a build folder, since it lies beside Cargo.toml"
 
@@ -89,9 +89,11 @@ def test_an_exclamation_mark_takes_back_what_weaker_words_leave_out(tmp_path: Pa
     touch(tmp_path, ".obsidian/a.md", ".obsidian/.trash/b.md", "env/pyvenv.cfg", "env/c.md", "build/d.md", "setup.py")
     touch(tmp_path, "node_modules/p/readme.md")
     (tmp_path / ".footnoteignore").write_text("*.md\n", encoding="utf-8")
-    assert paths(tmp_path, Choice(exclude=("!*.md",))) == []
+    assert paths(tmp_path, Choice(exclude=("!*.md",))) == ["setup.py"]
     taken_back = ("!*.md", "!.obsidian/", "!env", "!build/", "!node_modules/p/")
-    assert paths(tmp_path, Choice(exclude=taken_back)) == [".obsidian/a.md", "build/d.md", "env/c.md"]
+    assert paths(tmp_path, Choice(exclude=taken_back)) == [
+        ".obsidian/a.md", "build/d.md", "env/c.md", "env/pyvenv.cfg", "setup.py",
+    ]  # fmt: skip
 
 
 def test_patterns_that_cannot_be_understood_stop_the_scan(tmp_path: Path):
@@ -101,6 +103,12 @@ def test_patterns_that_cannot_be_understood_stop_the_scan(tmp_path: Path):
     (tmp_path / "a" / ".footnoteignore").write_text("!\n", encoding="utf-8")
     with pytest.raises(SourceError, match=r"“!” in a/\.footnoteignore is not a pattern"):
         scan(tmp_path)
+
+
+def test_images_are_read_when_their_text_is_recognised(tmp_path: Path):
+    touch(tmp_path, "a.png")
+    assert scan(tmp_path).skipped == (("a.png", "an image; it is read when text recognition (OCR) is on"),)
+    assert paths(tmp_path, Choice(ocr=True)) == ["a.png"]
 
 
 def test_a_file_above_the_limit_is_left_out(tmp_path: Path):

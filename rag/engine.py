@@ -12,9 +12,11 @@ from rag.answering.chain import Answering, AnswerRun
 from rag.answering.citations import without_marks
 from rag.answering.export import to_markdown
 from rag.errors import LibraryCorrupt, LibraryError, RagError
+from rag.index.chunking import ChunkProfile
 from rag.index.jobs import SyncJob
 from rag.index.library import Library, Shelf
-from rag.index.sync import ChunkProfile, apply_plan, forget_file, make_plan, plan_again
+from rag.index.plan import make_plan, plan_again
+from rag.index.sync import apply_plan, forget_file
 from rag.inspection.doctor import examine
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder

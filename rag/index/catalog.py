@@ -7,24 +7,27 @@ nothing but journal lines, which :func:`rag.index.library.open_library` works of
 
 from __future__ import annotations
 
+import hashlib
 import json
 import lzma
 import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from rag.errors import LibraryCorrupt, LibraryError, RagError
-from rag.index.chunking import Piece
+from rag.index.chunking import Piece, embedded_text
+from rag.index.redaction import redacted, sources_of
 from rag.index.terms import terms
 from rag.types import (
+    DEFAULT_READING,
     Chunk,
     ConversationInfo,
     EmbedderIdentity,
@@ -33,6 +36,11 @@ from rag.types import (
     FileState,
     JobState,
     JobStatus,
+    LibrarySettings,
+    Page,
+    Place,
+    ReadOptions,
+    Remedy,
     SourceDocument,
     SourceFile,
     Span,
@@ -46,21 +54,22 @@ CREATE TABLE IF NOT EXISTS file (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     root TEXT NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
     state TEXT NOT NULL, reason TEXT NOT NULL, title TEXT NOT NULL, pages INTEGER NOT NULL, chunks INTEGER NOT NULL,
-    revision INTEGER NOT NULL, recipe TEXT NOT NULL, indexed_at REAL NOT NULL,
+    indexed_at REAL NOT NULL, inode INTEGER NOT NULL, encoding TEXT NOT NULL, remedies TEXT NOT NULL,
+    options TEXT NOT NULL, copy_of TEXT NOT NULL, authors TEXT NOT NULL, year INTEGER,
+    recipe TEXT NOT NULL, revision INTEGER NOT NULL, page_list TEXT NOT NULL,
     UNIQUE (root, path)
 );
-CREATE INDEX IF NOT EXISTS file_by_hash ON file (sha256);
+CREATE INDEX IF NOT EXISTS file_copies ON file (root, copy_of) WHERE copy_of != '';
 CREATE TABLE IF NOT EXISTS chunk (
     row INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     file_id INTEGER NOT NULL REFERENCES file (id) ON DELETE CASCADE,
     text TEXT NOT NULL, span_start INTEGER NOT NULL, span_end INTEGER NOT NULL,
-    heading_path TEXT NOT NULL, page INTEGER, page_end INTEGER, tokens INTEGER NOT NULL, page_breaks TEXT NOT NULL
+    heading_path TEXT NOT NULL, page INTEGER, page_end INTEGER, tokens INTEGER NOT NULL, page_breaks TEXT NOT NULL,
+    place TEXT NOT NULL, context TEXT NOT NULL, embedded BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS chunk_by_file ON chunk (file_id);
-CREATE VIRTUAL TABLE IF NOT EXISTS chunk_terms USING fts5 (
-    terms, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '._-§''々〆'"
-);
+CREATE INDEX IF NOT EXISTS chunk_by_embedded ON chunk (embedded);
 CREATE VIRTUAL TABLE IF NOT EXISTS term_count USING fts5vocab (chunk_terms, row);
 CREATE TABLE IF NOT EXISTS folder (root TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS vector_journal (chunk_id TEXT PRIMARY KEY);
@@ -77,13 +86,24 @@ CREATE TABLE IF NOT EXISTS exchange (
     question TEXT NOT NULL, trace BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS exchange_by_conversation ON exchange (conversation_id);
+CREATE TABLE IF NOT EXISTS exchange_source (
+    source TEXT NOT NULL, exchange_id INTEGER NOT NULL REFERENCES exchange (id) ON DELETE CASCADE,
+    PRIMARY KEY (source, exchange_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS source_by_exchange ON exchange_source (exchange_id);
 """
 
-_SCHEMA_VERSION = 1
+_KEYWORD_INDEX = """CREATE VIRTUAL TABLE IF NOT EXISTS chunk_terms USING fts5 (
+    terms, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '._-§''々〆'"
+)"""
+
+_SCHEMA_VERSION = 2
+_SECURE_DELETE_SINCE = (3, 42)  # SQLite whose keyword index can take words out of itself at once
 _CHUNK = """SELECT chunk.id, chunk.file_id, file.path, file.title, chunk.text, chunk.span_start, chunk.span_end,
-    chunk.heading_path, chunk.page, chunk.page_end, chunk.tokens, chunk.page_breaks
+    chunk.heading_path, chunk.page, chunk.page_end, chunk.tokens, chunk.page_breaks, chunk.place, chunk.context
     FROM chunk JOIN file ON file.id = chunk.file_id"""
-_FILE = "SELECT id, root, path, size, mtime_ns, sha256, state, reason, title, pages, chunks, indexed_at FROM file"
+_FILE = """SELECT id, root, path, size, mtime_ns, sha256, state, reason, title, pages, chunks, indexed_at, inode,
+    encoding, remedies, options, copy_of, authors, year FROM file"""
 
 _PASSING = ("locked", "readonly", "unable to open", "disk I/O", "interrupted")
 """What SQLite says of a file that may be whole, but cannot be used now."""
@@ -92,7 +112,32 @@ _Execute = Callable[..., sqlite3.Cursor]
 
 _identity = TypeAdapter(EmbedderIdentity)
 _report = TypeAdapter(SyncReport)
+_settings = TypeAdapter(LibrarySettings)
+_speed = TypeAdapter(dict[str, tuple[float, float]])
+_options = TypeAdapter(ReadOptions)
+_pages = TypeAdapter(tuple[Page, ...])
 _trace = TypeAdapter(Trace)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """How a file ended, as :meth:`Catalog.put_file` keeps it.
+
+    Attributes:
+        state: How it ended.
+        reason: Why not fully, or what is worth knowing; for people.
+        sha256: Hash of the bytes; empty when they could not be read.
+        recipe: What decided how it was read and cut.
+        remedies: What a person can do about it.
+        copy_of: Path of the file whose bytes it repeats; else empty.
+    """
+
+    state: FileState
+    reason: str
+    sha256: str
+    recipe: str
+    remedies: tuple[Remedy, ...] = ()
+    copy_of: str = ""
 
 
 class Catalog:
@@ -108,22 +153,28 @@ class Catalog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.RLock()
+        self._uid = ""
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with self._statement("open"):
                 self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=5.0)
             with self._statement("open") as execute:
+                execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a new file; has to come before all else
                 execute("PRAGMA journal_mode = WAL")
                 execute("PRAGMA synchronous = NORMAL")
                 execute("PRAGMA foreign_keys = ON")
+                execute("PRAGMA secure_delete = ON")
                 version = int(execute("PRAGMA user_version").fetchone()[0])
-                if version > _SCHEMA_VERSION:
+                if version not in (0, _SCHEMA_VERSION):
+                    age = "a newer" if version > _SCHEMA_VERSION else "an older"
                     raise LibraryCorrupt(
-                        f"{path} was written by a newer Footnote (format {version}, this one reads {_SCHEMA_VERSION}).",
-                        "Update Footnote, or use another library.",
+                        f"{path} was written by {age} Footnote (format {version}, this one reads {_SCHEMA_VERSION}).",
+                        "Use the other Footnote, or delete this library and index its folders again.",
                     )
-                self._connection.executescript(_SCHEMA)
-                execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
+                if version == 0:
+                    self._make_keyword_index()
+                    self._connection.executescript(_SCHEMA)
+                    execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
         except RagError:
             if hasattr(self, "_connection"):
                 self._connection.close()
@@ -148,16 +199,98 @@ class Catalog:
 
     def uid(self) -> str:
         """A name for this library that no other has, here or on a shared Chroma server."""
-        uid = self._fact("uid")
-        if uid is None:
-            uid = uuid.uuid4().hex
-            self._set_fact("uid", uid)
-        return uid
+        if not self._uid:
+            self._uid = self._fact("uid") or uuid.uuid4().hex
+            self._set_fact("uid", self._uid)
+        return self._uid
+
+    def source(self, file_id: int) -> str:
+        """What the ids of a file's chunks begin with, and those of no other file of any library."""
+        return f"{self.uid()[:12]}.{file_id}"
+
+    def settings(self) -> LibrarySettings:
+        """What the library has of its own."""
+        kept = self._fact("settings")
+        return _settings.validate_json(kept) if kept else LibrarySettings()
+
+    def set_settings(self, settings: LibrarySettings) -> None:
+        """Keeps the library's own settings."""
+        self._set_fact("settings", _settings.dump_json(settings).decode())
+
+    def speed(self) -> dict[str, tuple[float, float]]:
+        """What earlier syncs took, by kind of file: seconds, and the bytes read and embedded in them."""
+        kept = self._fact("speed")
+        return _speed.validate_json(kept) if kept else {}
+
+    def set_speed(self, speed: dict[str, tuple[float, float]]) -> None:
+        """Keeps what syncs took; see :meth:`speed`."""
+        self._set_fact("speed", _speed.dump_json(speed).decode())
 
     def quick_check(self) -> str:
         """What SQLite's own check of the file says: ``ok``, or the first damage found."""
         with self._statement("check") as execute:
             return str(execute("PRAGMA quick_check(1)").fetchone()[0])
+
+    def damage(self) -> str:
+        """What is wrong with the file, the keyword index aside; empty when nothing is. Reads all of it."""
+        with self._statement("check") as execute:
+            for (said,) in execute("PRAGMA integrity_check"):
+                if said != "ok" and "chunk_terms" not in said:
+                    return str(said)
+            lost = execute("PRAGMA foreign_key_check").fetchone()
+            if lost:
+                return f"an entry of “{lost[0]}” belongs to a “{lost[2]}” that is not there"
+            counted = "SELECT path FROM file WHERE chunks != (SELECT count(*) FROM chunk WHERE file_id = file.id)"
+            wrong = execute(counted).fetchone()
+        return f"{wrong[0]} has another number of chunks than was stored" if wrong else ""
+
+    def keyword_damage(self) -> str:
+        """What is wrong with the keyword index, compared with all chunks; empty when nothing is."""
+        with self._statement("check") as execute:
+            try:
+                execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('integrity-check')")
+                missing, extra = execute(
+                    "SELECT (SELECT count(*) FROM chunk WHERE row NOT IN (SELECT rowid FROM chunk_terms)),"
+                    " (SELECT count(*) FROM chunk_terms WHERE rowid NOT IN (SELECT row FROM chunk))"
+                ).fetchone()
+                stored = "SELECT terms FROM chunk_terms WHERE rowid = ?"
+                wrong = 0
+                for row, searched in self._searched():
+                    held = execute(stored, (row,)).fetchone()
+                    wrong += held is not None and held[0] != searched
+            except sqlite3.DatabaseError as error:
+                return f"SQLite reports damage: {error}"
+        found = ((missing, "without an entry"), (extra, "deleted, with an entry"), (wrong, "with other words"))
+        return "; ".join(f"chunks {what}: {count}" for count, what in found if count)
+
+    def rebuild_keywords(self) -> None:
+        """Makes the keyword index anew from the chunks."""
+        with self._transaction() as execute:
+            execute("DROP TABLE chunk_terms")
+            self._make_keyword_index()
+            for row, searched in self._searched():
+                execute("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", (row, searched))
+
+    def random_chunks(self, count: int) -> list[tuple[Chunk, bytes]]:
+        """Chunks chosen by chance, with the hash of what was embedded for them (:func:`embedded_hash`)."""
+        with self._statement("read") as execute:
+            rows = execute("SELECT id, embedded FROM chunk ORDER BY random() LIMIT ?", (count,)).fetchall()
+        chunks = self.chunks([id_ for id_, _ in rows])
+        return [(chunks[id_], embedded) for id_, embedded in rows]
+
+    def _make_keyword_index(self) -> None:
+        self._connection.execute(_KEYWORD_INDEX)
+        if sqlite3.sqlite_version_info >= _SECURE_DELETE_SINCE:
+            self._connection.execute("INSERT INTO chunk_terms (chunk_terms, rank) VALUES ('secure-delete', 1)")
+
+    def _searched(self) -> Iterator[tuple[int, str]]:
+        """Every chunk's row with its words as the keyword index should hold them."""
+        columns = "SELECT row, title, heading_path, context, text FROM chunk JOIN file ON file.id = file_id"
+        last = 0
+        while rows := self._connection.execute(f"{columns} WHERE row > ? ORDER BY row LIMIT 500", (last,)).fetchall():
+            for row, title, headings, context, text in rows:
+                yield row, _searched_terms(title, json.loads(headings), context, text)
+            last = rows[-1][0]
 
     def _fact(self, name: str) -> str | None:
         with self._statement("read") as execute:
@@ -186,6 +319,19 @@ class Catalog:
         with self._statement("read") as execute:
             return dict(execute("SELECT id, recipe FROM file"))
 
+    def pages(self, file_id: int) -> tuple[Page, ...]:
+        """A file's pages as they were read; none where its format has none."""
+        with self._statement("read") as execute:
+            row = execute("SELECT page_list FROM file WHERE id = ?", (file_id,)).fetchone()
+            return _pages.validate_json(row[0]) if row and row[0] else ()
+
+    def set_options(self, file_id: int, options: ReadOptions) -> None:
+        """Keeps how a person wants a file to be read; passwords are not kept."""
+        kept = replace(options, passwords=())
+        data = "" if kept == DEFAULT_READING else _options.dump_json(kept).decode()
+        with self._transaction() as execute:
+            execute("UPDATE file SET options = ? WHERE id = ?", (data, file_id))
+
     def roots(self) -> tuple[str, ...]:
         """The folders that belong to the library."""
         with self._statement("read") as execute:
@@ -196,6 +342,14 @@ class Catalog:
         with self._transaction() as execute:
             execute("INSERT OR IGNORE INTO folder VALUES (?)", (root,))
 
+    def remove_root_if_gone(self, root: str) -> None:
+        """Makes a folder none of the library's any more, if it is not there and the library holds no file of it."""
+        if not Path(root).exists():
+            with self._transaction() as execute:
+                execute(
+                    "DELETE FROM folder WHERE root = ?1 AND NOT EXISTS (SELECT 1 FROM file WHERE root = ?1)", (root,)
+                )
+
     def counts(self) -> tuple[int, int]:
         """Number of files and of chunks."""
         with self._statement("read") as execute:
@@ -203,7 +357,7 @@ class Catalog:
         return int(files), int(chunks)
 
     def next_chunk_ids(self, file: SourceFile, count: int) -> list[str]:
-        """Ids for a file's coming chunks, never used before in this library; their vectors may now be stored.
+        """Ids for a file's coming chunks, never used before in any library; their vectors may now be stored.
 
         They are written to the journal first: until :meth:`put_file` makes them known, they count as left over.
         """
@@ -214,7 +368,7 @@ class Catalog:
             if row is None:
                 file_id = execute("SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'file'")
                 row = (int(file_id.fetchone()[0]), 0)
-            ids = [f"{row[0]}.{row[1] + 1}.{ordinal}" for ordinal in range(count)]
+            ids = [f"{self.source(row[0])}.{row[1] + 1}.{ordinal}" for ordinal in range(count)]
             self._connection.executemany("INSERT OR IGNORE INTO vector_journal VALUES (?)", [(id_,) for id_ in ids])
         return ids
 
@@ -224,72 +378,132 @@ class Catalog:
         document: SourceDocument | None,
         pieces: Sequence[Piece],
         ids: Sequence[str],
-        *,
-        sha256: str,
-        state: FileState,
-        reason: str,
-        recipe: str,
+        ending: Indexed,
     ) -> None:
-        """Replaces a file and all its chunks in one transaction; the old chunks' vectors go to the journal.
+        """Replaces a file and its chunks in one transaction; the vectors of chunks that go, go to the journal.
 
         Args:
             file: The file.
-            document: What was read; None when it failed.
+            document: What was read; None when it could not be.
             pieces: Its chunks; empty when it failed.
-            ids: Their ids, from :meth:`next_chunk_ids`.
-            sha256: Hash of the bytes; empty when they could not be read.
-            state: How it ended.
-            reason: Why not fully, for people.
-            recipe: Versions and settings that decided how it was read and cut.
+            ids: Their ids, from :meth:`next_chunk_ids`; or of this file's present chunks, where what is embedded for
+                them and their headings are as they were.
+            ending: How it ended.
         """
+        read = document or SourceDocument("", Path(file.path).stem, (), ending.sha256)
+        columns = {
+            "size": file.size,
+            "mtime_ns": file.mtime_ns,
+            "inode": file.inode,
+            "sha256": ending.sha256,
+            "state": ending.state.value,
+            "reason": ending.reason,
+            "title": read.title,
+            "pages": len(read.pages),
+            "chunks": len(pieces),
+            "indexed_at": time.time(),
+            "encoding": read.encoding,
+            "remedies": " ".join(ending.remedies),
+            "copy_of": ending.copy_of,
+            "authors": json.dumps(read.authors) if read.authors else "",
+            "year": read.year,
+            "recipe": ending.recipe,
+            "page_list": _pages.dump_json(read.pages).decode() if read.pages else "",
+        }
         with self._transaction() as execute:
             old = execute(
-                "SELECT id, revision FROM file WHERE root = ? AND path = ?", (str(file.root), file.path)
+                "SELECT id, title FROM file WHERE root = ? AND path = ?", (str(file.root), file.path)
             ).fetchone()
             if old:
-                self._forget_chunks(old[0])
-            title = document.title if document else Path(file.path).stem
-            values = (file.size, file.mtime_ns, sha256, state.value, reason, title)
-            more = (len(document.pages) if document else 0, len(pieces), recipe, time.time())
-            if old:
-                file_id, revision = int(old[0]), int(old[1]) + 1
-                execute(
-                    "UPDATE file SET size=?, mtime_ns=?, sha256=?, state=?, reason=?, title=?, pages=?, chunks=?,"
-                    " recipe=?, indexed_at=?, revision=? WHERE id = ?",
-                    (*values, *more, revision, file_id),
-                )
+                file_id = int(old[0])
+                sets = ", ".join(f"{name} = ?" for name in columns)
+                execute(f"UPDATE file SET {sets}, revision = revision + 1 WHERE id = ?", (*columns.values(), file_id))
+                present = {str(row[0]) for row in execute("SELECT id FROM chunk WHERE file_id = ?", (file_id,))}
+                stays = present.intersection(ids) if old[1] == read.title else set()
+                self._forget_chunks(list(present - stays), journal=list(present.difference(ids)))
             else:
+                marks = ", ".join("?" * len(columns))
                 cursor = execute(
-                    "INSERT INTO file (root, path, size, mtime_ns, sha256, state, reason, title, pages, chunks, recipe,"
-                    " indexed_at, revision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
-                    (str(file.root), file.path, *values, *more),
+                    f"INSERT INTO file (root, path, options, revision, {', '.join(columns)})"
+                    f" VALUES (?, ?, '', 1, {marks})",
+                    (str(file.root), file.path, *columns.values()),
                 )
                 file_id = int(cursor.lastrowid or 0)
+                stays = set()
             for id_, piece in zip(ids, pieces, strict=True):
-                text = document.text[piece.span.start : piece.span.end] if document else ""
-                cursor = execute(
-                    "INSERT INTO chunk (id, file_id, text, span_start, span_end, heading_path, page, page_end, tokens,"
-                    " page_breaks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (id_, file_id, text, piece.span.start, piece.span.end, json.dumps(piece.heading_path),
-                     piece.page, piece.page_end, piece.tokens, json.dumps(piece.page_breaks)),
+                text = read.text[piece.span.start : piece.span.end]
+                headings = json.dumps(piece.heading_path)
+                where = (
+                    piece.span.start, piece.span.end, piece.page, piece.page_end, json.dumps(piece.page_breaks),
+                    _place_json(piece.place),
                 )  # fmt: skip
-                # Headings and title are searched with the text, as they are embedded with it.
-                searched = terms("\n".join((title, *piece.heading_path, text)))
-                execute("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", (cursor.lastrowid, " ".join(searched)))
+                if id_ in stays:
+                    execute(
+                        "UPDATE chunk SET span_start = ?, span_end = ?, page = ?, page_end = ?, page_breaks = ?,"
+                        " place = ? WHERE id = ?",
+                        (*where, id_),
+                    )
+                    continue
+                embedded = embedded_hash(embedded_text(read.title, piece.heading_path, piece.context, text))
+                cursor = execute(
+                    "INSERT INTO chunk (span_start, span_end, page, page_end, page_breaks, place, id, file_id, text,"
+                    " heading_path, tokens, context, embedded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*where, id_, file_id, text, headings, piece.tokens, piece.context, embedded),
+                )
+                self._index_terms(int(cursor.lastrowid or 0), read.title, piece.heading_path, piece.context, text)
             self._connection.executemany("DELETE FROM vector_journal WHERE chunk_id = ?", [(id_,) for id_ in ids])
 
+    def reusable(self, embedded: Sequence[bytes]) -> dict[bytes, tuple[str, ...]]:
+        """Chunks by the hash of what was embedded for them (:func:`embedded_hash`); unknown hashes are left out."""
+        found: dict[bytes, tuple[str, ...]] = {}
+        with self._statement("read") as execute:
+            for at in range(0, len(embedded), 500):
+                some = list(embedded[at : at + 500])
+                marks = ",".join("?" * len(some))
+                for hash_, id_ in execute(f"SELECT embedded, id FROM chunk WHERE embedded IN ({marks})", some):
+                    found[hash_] = (*found.get(hash_, ()), str(id_))
+        return found
+
     def move_file(self, file_id: int, file: SourceFile) -> None:
-        """Gives a file its new place or time of modification; its chunks stay."""
+        """Gives a file its new place; its chunks stay. A copy of it that is known there is taken out."""
         with self._transaction() as execute:
             execute(
-                "UPDATE file SET root = ?, path = ?, size = ?, mtime_ns = ? WHERE id = ?",
-                (str(file.root), file.path, file.size, file.mtime_ns, file_id),
+                "DELETE FROM file WHERE root = ? AND path = ? AND id != ? AND chunks = 0",
+                (str(file.root), file.path, file_id),
+            )
+            root, path, title = execute("SELECT root, path, title FROM file WHERE id = ?", (file_id,)).fetchone()
+            execute(
+                "UPDATE file SET copy_of = ? WHERE root = ? AND copy_of = ? AND copy_of != ''", (file.path, root, path)
+            )
+            execute(
+                "UPDATE file SET root = ?, path = ?, size = ?, mtime_ns = ?, inode = ?, copy_of = '' WHERE id = ?",
+                (str(file.root), file.path, file.size, file.mtime_ns, file.inode, file_id),
+            )
+            new_title = Path(file.path).stem
+            if title == Path(path).stem and title != new_title:
+                # It was called after the file; its keywords follow, its vectors may stay.
+                execute("UPDATE file SET title = ? WHERE id = ?", (new_title, file_id))
+                rows = execute(
+                    "SELECT row, heading_path, context, text FROM chunk WHERE file_id = ?", (file_id,)
+                ).fetchall()
+                for row, headings, context, text in rows:
+                    execute("DELETE FROM chunk_terms WHERE rowid = ?", (row,))
+                    self._index_terms(row, new_title, json.loads(headings), context, text)
+
+    def restamp(self, files: Iterable[tuple[int, SourceFile]]) -> None:
+        """Notes new times of modification and the like of files whose bytes are as they were."""
+        with self._transaction():
+            self._connection.executemany(
+                "UPDATE file SET size = ?, mtime_ns = ?, inode = ? WHERE id = ?",
+                [(file.size, file.mtime_ns, file.inode, file_id) for file_id, file in files],
             )
 
     def remove_file(self, file_id: int) -> None:
-        """Forgets a file and its chunks; their vectors go to the journal."""
+        """Forgets a file, its chunks and what conversations hold of it; the vectors go to the journal."""
         with self._transaction() as execute:
-            self._forget_chunks(file_id)
+            self._redact([self.source(file_id)])
+            ids = [str(row[0]) for row in execute("SELECT id FROM chunk WHERE file_id = ?", (file_id,))]
+            self._forget_chunks(ids, journal=ids)
             execute("DELETE FROM file WHERE id = ?", (file_id,))
 
     def clear(self) -> None:
@@ -300,13 +514,25 @@ class Catalog:
             execute("DELETE FROM file")
             execute("DELETE FROM vector_journal")
 
-    def _forget_chunks(self, file_id: int) -> None:
-        for statement in (
-            "INSERT OR IGNORE INTO vector_journal SELECT id FROM chunk WHERE file_id = ?",
-            "DELETE FROM chunk_terms WHERE rowid IN (SELECT row FROM chunk WHERE file_id = ?)",
-            "DELETE FROM chunk WHERE file_id = ?",
+    def compact(self) -> None:
+        """Gives back the space of what was removed, and leaves no byte of it in the file or beside it."""
+        with self._statement("write") as execute:
+            if sqlite3.sqlite_version_info < _SECURE_DELETE_SINCE:
+                execute("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')")
+            # A cursor would step once, and give one page back.
+            self._connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _index_terms(self, row: int, title: str, heading_path: Sequence[str], context: str, text: str) -> None:
+        searched = _searched_terms(title, heading_path, context, text)
+        self._connection.execute("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", (row, searched))
+
+    def _forget_chunks(self, ids: Sequence[str], *, journal: Sequence[str]) -> None:
+        for statement, some in (
+            ("INSERT OR IGNORE INTO vector_journal VALUES (?)", journal),
+            ("DELETE FROM chunk_terms WHERE rowid = (SELECT row FROM chunk WHERE id = ?)", ids),
+            ("DELETE FROM chunk WHERE id = ?", ids),
         ):
-            self._connection.execute(statement, (file_id,))
+            self._connection.executemany(statement, [(id_,) for id_ in some])
 
     def leftover_vectors(self) -> list[str]:
         """Ids of chunks in the journal that the catalog does not hold: their vectors, if any, are to be deleted."""
@@ -331,6 +557,12 @@ class Catalog:
                 for row in execute(f"{_CHUNK} WHERE chunk.id IN ({marks})", some):
                     found[row[0]] = _chunk(row)
         return found
+
+    def chunks_of(self, file_id: int) -> tuple[Chunk, ...]:
+        """A file's chunks, in order."""
+        with self._statement("read") as execute:
+            rows = execute(f"{_CHUNK} WHERE chunk.file_id = ? ORDER BY chunk.span_start", (file_id,)).fetchall()
+        return tuple(_chunk(row) for row in rows)
 
     def chunk_ids(self) -> set[str]:
         """Ids of all chunks."""
@@ -424,13 +656,17 @@ class Catalog:
 
     def add_exchange(self, conversation: int, trace: Trace) -> None:
         """Adds a question with its answer; passed over when the conversation was deleted meanwhile."""
-        data = lzma.compress(_trace.dump_json(trace), preset=1)  # a trace repeats each chunk's text once a stage
+        data = _packed_trace(trace)
         with self._transaction() as execute:
             if execute("SELECT 1 FROM conversation WHERE id = ?", (conversation,)).fetchone() is None:
                 return
-            execute(
+            cursor = execute(
                 "INSERT INTO exchange (conversation_id, question, trace) VALUES (?, ?, ?)",
                 (conversation, trace.retrieval.question, data),
+            )
+            self._connection.executemany(
+                "INSERT INTO exchange_source VALUES (?, ?)",
+                [(source, cursor.lastrowid) for source in sorted(sources_of(trace))],
             )
             title = " ".join(trace.retrieval.question.split())[:80]
             execute(
@@ -446,6 +682,27 @@ class Catalog:
         """The latest question in this library with its answer."""
         found = self._exchanges("ORDER BY id DESC LIMIT 1")
         return found[0] if found else None
+
+    def forget_in_conversations(self, sources: Sequence[str]) -> None:
+        """Takes the text of files (see :meth:`source`) out of what conversations keep; the questions stay."""
+        with self._transaction():
+            self._redact(sources)
+
+    def _redact(self, sources: Sequence[str]) -> None:
+        first: dict[int, int] = {}  # by conversation, the exchange from which on the text may be repeated
+        for source in sources:
+            rows = self._connection.execute(
+                "SELECT conversation_id, min(id) FROM exchange WHERE id IN"
+                " (SELECT exchange_id FROM exchange_source WHERE source = ?) GROUP BY conversation_id",
+                (source,),
+            )
+            for conversation, exchange in rows:
+                first[conversation] = min(exchange, first.get(conversation, exchange))
+        for conversation, begin in first.items():
+            for exchange in self._exchanges("WHERE conversation_id = ? AND id >= ?", conversation, begin):
+                data = _packed_trace(redacted(exchange.trace, frozenset(sources)))
+                self._connection.execute("UPDATE exchange SET trace = ? WHERE id = ?", (data, exchange.id))
+        self._connection.executemany("DELETE FROM exchange_source WHERE source = ?", [(source,) for source in sources])
 
     def _exchanges(self, which: str, *values: int) -> tuple[Exchange, ...]:
         with self._statement("read") as execute:
@@ -497,15 +754,42 @@ class Catalog:
             execute("COMMIT")
 
 
+def embedded_hash(text: str) -> bytes:
+    """What tells whether the same text was embedded before."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:16]
+
+
+def _searched_terms(title: str, heading_path: Sequence[str], context: str, text: str) -> str:
+    # Headings and title are searched with the text, as they are embedded with it.
+    return " ".join(terms("\n".join((title, *heading_path, context, text))))
+
+
+def _packed_trace(trace: Trace) -> bytes:
+    return lzma.compress(_trace.dump_json(trace), preset=1)  # a trace repeats each chunk's text once a stage
+
+
 def _file(row: tuple[Any, ...]) -> FileRecord:
-    record = FileRecord(*row)
-    return replace(record, state=FileState(record.state))
+    *same, remedies, options, copy_of, authors, year = row
+    record = FileRecord(*same)
+    return replace(
+        record,
+        state=FileState(record.state),
+        remedies=tuple(Remedy(remedy) for remedy in remedies.split()),
+        options=_options.validate_json(options) if options else DEFAULT_READING,
+        copy_of=copy_of,
+        authors=tuple(json.loads(authors)) if authors else (),
+        year=year,
+    )
 
 
 def _chunk(row: tuple[Any, ...]) -> Chunk:
-    id_, file_id, path, title, text, start, end, headings, page, page_end, tokens, breaks = row
+    id_, file_id, path, title, text, start, end, headings, page, page_end, tokens, breaks, place, context = row
     return Chunk(
         id=id_, file_id=file_id, path=path, title=title, text=text, span=Span(start, end),
         heading_path=tuple(json.loads(headings)), page=page, page_end=page_end, tokens=tokens,
-        page_breaks=tuple(json.loads(breaks)),
+        page_breaks=tuple(json.loads(breaks)), place=Place(*json.loads(place)) if place else None, context=context,
     )  # fmt: skip
+
+
+def _place_json(place: Place | None) -> str:
+    return json.dumps((place.unit, place.first, place.last)) if place else ""

@@ -12,21 +12,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import threading
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote, unquote
 
-from rag.errors import EmbedderMismatch, LibraryError, LibraryMissing
+from rag.errors import EmbedderMismatch, LibraryCorrupt, LibraryError, LibraryMissing
 from rag.index.catalog import Catalog
 from rag.index.lock import lock_home
 from rag.index.vectors import VectorStore
-from rag.types import EmbedderIdentity, LibraryInfo
+from rag.types import Chunk, EmbedderIdentity, FileRecord, FileXray, LibraryInfo, PageText
 
 
 class Library:
     """An open library.
+
+    Args:
+        name: As people call it.
+        folder: Where it lies.
+        server_url: Address of a Chroma server; empty: Chroma runs in this process.
+        forget_elsewhere: Takes the text of files of the library of that name out of other libraries' conversations.
 
     Attributes:
         name: As people call it.
@@ -34,11 +42,14 @@ class Library:
         catalog: Its files, chunks, keyword index and conversations.
     """
 
-    def __init__(self, name: str, folder: Path, server_url: str) -> None:
+    def __init__(
+        self, name: str, folder: Path, server_url: str, forget_elsewhere: Callable[[str, Sequence[str]], None]
+    ) -> None:
         self.name = name
         self.folder = folder
         self.catalog = Catalog(folder / "catalog.sqlite")
         self._server_url = server_url
+        self._forget_elsewhere = forget_elsewhere
         self._vectors: VectorStore | None = None
         self._opening = threading.Lock()
 
@@ -61,6 +72,34 @@ class Library:
         if ids:
             store.delete(ids)
             self.catalog.clear_journal(ids)
+
+    def clean_up(self, sources: Sequence[str]) -> None:
+        """Leaves no byte of files that were removed from the catalog, neither here nor in other conversations.
+
+        Args:
+            sources: The files, as :meth:`rag.index.catalog.Catalog.source` names them.
+        """
+        self.delete_leftover_vectors()
+        self.vectors.settle()
+        self.catalog.compact()
+        self._forget_elsewhere(self.name, sources)
+
+    def xray(self, file_id: int) -> FileXray:
+        """Everything that was taken from one file.
+
+        Raises:
+            LibraryError: The library has no such file.
+        """
+        record = self.catalog.file(file_id)
+        if record is None:
+            raise LibraryError("That file is not in the library any more.", "Reload the page to see what is.")
+        chunks = self.catalog.chunks_of(file_id)
+        text = text_of(chunks)
+        pages = tuple(
+            PageText(page.number, page.verdict, page.problem, text[page.span.start : page.span.end].strip())
+            for page in self.catalog.pages(file_id)
+        )
+        return FileXray(record, pages, "" if pages else text.strip(), chunks, is_stale(record))
 
     def check_embedder(self, identity: EmbedderIdentity) -> None:
         """Makes sure that this embedder built the library, or that it holds nothing yet.
@@ -91,7 +130,14 @@ class Library:
         """The library at a glance."""
         files, chunks = self.catalog.counts()
         identity = self.catalog.embedder()
-        return LibraryInfo(self.name, self.catalog.roots(), files, chunks, describe(identity) if identity else "")
+        return LibraryInfo(
+            name=self.name,
+            roots=self.catalog.roots(),
+            files=files,
+            chunks=chunks,
+            embedder=describe(identity) if identity else "",
+            settings=self.catalog.settings(),
+        )
 
     def close(self) -> None:
         """Closes both stores."""
@@ -146,14 +192,47 @@ class Shelf:
         Raises:
             LibraryError: The name is empty, too long or taken.
         """
-        name = " ".join(name.split())
+        name = self._free_name(name, self.names())
+        with self._opening:
+            return self._opened(name)
+
+    def rename(self, name: str, new_name: str) -> Library:
+        """Gives a library another name; it is closed and opened again for that.
+
+        Raises:
+            LibraryMissing: There is none of that name.
+            LibraryError: The new name is empty, too long or taken, or the folder cannot be renamed.
+        """
+        new_name = self._free_name(new_name, (known for known in self.names() if known != name))
+        self.library(name)
+        with self._opening:
+            self._open.pop(name).close()
+            try:
+                self.folder(name).rename(self.folder(new_name))
+            except OSError as error:
+                raise LibraryError(
+                    f"“{name}” could not be renamed: {error.strerror or error}.", "Close what uses its files."
+                ) from error
+            return self._opened(new_name)
+
+    def _free_name(self, typed: str, taken: Iterable[str]) -> str:
+        name = " ".join(typed.split())
         if not name or len(name) > 60:
             raise LibraryError("A library needs a name of 1 to 60 characters.", "Type another name.")
-        if name.casefold() in {known.casefold() for known in self.names()}:
+        if name.casefold() in {known.casefold() for known in taken}:
             raise LibraryError(f"There is a library “{name}” already.", "Type another name.")
-        with self._opening:
-            self._open[name] = Library(name, self.folder(name), self._server_url)
-            return self._open[name]
+        return name
+
+    def _opened(self, name: str) -> Library:
+        self._open[name] = Library(name, self.folder(name), self._server_url, self._forget_elsewhere)
+        return self._open[name]
+
+    def _forget_elsewhere(self, name: str, sources: Sequence[str]) -> None:
+        for other in self.names():
+            if other != name:
+                # What cannot be opened shows no conversation either.
+                with contextlib.suppress(LibraryCorrupt):
+                    self.library(other).catalog.forget_in_conversations(sources)
 
     def library(self, name: str) -> Library:
         """Opens a library, or hands out the one that is open.
@@ -168,7 +247,7 @@ class Shelf:
                 if not (folder / "catalog.sqlite").exists():
                     known = ", ".join(f"“{known}”" for known in self.names()) or "none yet"
                     raise LibraryMissing(f"There is no library “{name}”.", f"Libraries here: {known}.")
-                self._open[name] = Library(name, folder, self._server_url)
+                self._opened(name)
             return self._open[name]
 
     def delete(self, name: str) -> None:
@@ -210,6 +289,26 @@ def _delete_folder(folder: Path) -> None:
         raise LibraryError(
             f"{folder} could not be deleted: {error.strerror or error}.", "Close what uses it, then delete it again."
         ) from error
+
+
+def text_of(chunks: Sequence[Chunk]) -> str:
+    """A file's text put together from its chunks; between them was nothing but white space, shown as line breaks."""
+    parts: list[str] = []
+    end = 0
+    for chunk in chunks:
+        if chunk.span.end > end:
+            parts += ("\n" * (chunk.span.start - end), chunk.text[max(0, end - chunk.span.start) :])
+            end = chunk.span.end
+    return "".join(parts)
+
+
+def is_stale(record: FileRecord) -> bool:
+    """Whether a file on disk is another one than was indexed, by size and time; a missing one is."""
+    try:
+        facts = record.absolute.stat()
+    except OSError:
+        return True
+    return (record.size, record.mtime_ns) != (facts.st_size, facts.st_mtime_ns)
 
 
 def describe(identity: EmbedderIdentity) -> str:

@@ -20,8 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from rag.engine import SAMPLES, Engine
-from rag.index.chunking import chunk_document
-from rag.index.sync import embedded_text
+from rag.index.chunking import ChunkProfile, chunk_document, embedded_text
 from rag.models.choice import pick_embedder
 from rag.settings import load_settings, prepare_environment
 from rag.sources.readers import read
@@ -108,10 +107,11 @@ def index(options: argparse.Namespace) -> None:
     texts = []
     for file in files:
         document = read(file)
-        pieces = chunk_document(
-            document, lambda text: embedder.count_tokens(text) - overhead, settings.chunk_tokens, settings.chunk_overlap
-        )
-        texts += [embedded_text(document, piece) for piece in pieces]
+        profile = ChunkProfile(settings.chunk_tokens, settings.chunk_overlap)
+        longest = embedder.identity.max_tokens - overhead - 2
+        for piece in chunk_document(document, lambda text: embedder.count_tokens(text) - overhead, profile, longest):
+            text = document.text[piece.span.start : piece.span.end]
+            texts.append(embedded_text(document.title, piece.heading_path, piece.context, text))
     ratios, speeds = [], []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as folder:
@@ -146,7 +146,7 @@ def token(_: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as home, Engine(load_settings(home=home)) as engine:
         for _ in engine.sync(SAMPLES, engine.sample_folder()):
             pass
-        chat = engine._pick_chat()[0]
+        chat = engine._models.chat()[0]
         if chat is None:
             print("token: there is no chat model here")
             return

@@ -7,7 +7,7 @@ import pytest
 from material import make_chunk, make_document, make_file
 
 from rag.errors import LibraryCorrupt
-from rag.index.catalog import Catalog
+from rag.index.catalog import Catalog, Indexed
 from rag.index.chunking import Piece
 from rag.types import (
     Answer,
@@ -44,9 +44,7 @@ def _put(catalog: Catalog, path: str, *texts: str) -> list[str]:
         at += len(text) + 1
     file = make_file(path)
     ids = catalog.next_chunk_ids(file, len(pieces))
-    catalog.put_file(
-        file, make_document(whole), pieces, ids, sha256="s", state=FileState.INDEXED, reason="", recipe="r"
-    )
+    catalog.put_file(file, make_document(whole), pieces, ids, Indexed(FileState.INDEXED, "", "s", "r"))
     return ids
 
 

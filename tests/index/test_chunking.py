@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from material import make_document
 
-from rag.index.chunking import chunk_document
+from rag.index.chunking import ChunkProfile, chunk_document
 from rag.types import Page, Section, SourceDocument, Span
 
 LIMIT = 20
@@ -31,7 +31,7 @@ def documents(draw: st.DrawFn) -> SourceDocument:
 
 @given(documents(), st.integers(min_value=0, max_value=12))
 def test_invariants(document: SourceDocument, overlap: int) -> None:
-    pieces = chunk_document(document, _count, LIMIT, overlap)
+    pieces = chunk_document(document, _count, ChunkProfile(LIMIT, overlap), 100)
     covered: set[int] = set()
     for piece in pieces:
         text = document.text[piece.span.start : piece.span.end]
@@ -51,7 +51,7 @@ def test_pieces_of_one_long_section_overlap_and_others_do_not() -> None:
     document = SourceDocument(
         text, "T", (Section((), Span(0, len(long) + 1)), Section(("B",), Span(len(long) + 1, len(text)))), "0"
     )
-    pieces = chunk_document(document, _count, LIMIT, 8)
+    pieces = chunk_document(document, _count, ChunkProfile(LIMIT, 8), 100)
     assert len(pieces) > 3
     for one, next_one in pairwise(pieces[:-1]):
         assert next_one.span.start < one.span.end
@@ -62,11 +62,11 @@ def test_pieces_of_one_long_section_overlap_and_others_do_not() -> None:
 def test_a_heading_without_text_rides_with_the_section_below_it() -> None:
     text = "# A\n\n## B\n\nText of B."
     sections = (Section(("A",), Span(0, 5)), Section(("A", "B"), Span(5, len(text))))
-    pieces = chunk_document(SourceDocument(text, "T", sections, "0"), _count, LIMIT, 0)
+    pieces = chunk_document(SourceDocument(text, "T", sections, "0"), _count, ChunkProfile(LIMIT, 0), 100)
     assert [(text[p.span.start : p.span.end], p.heading_path) for p in pieces] == [(text, ("A", "B"))]
 
 
 def test_pages_of_a_chunk_that_crosses_a_page_break() -> None:
     document = make_document("One two.\n\nThree.", pages=(Page(3, Span(0, 10)), Page(4, Span(10, 16))))
-    (piece,) = chunk_document(document, _count, LIMIT, 0)
+    (piece,) = chunk_document(document, _count, ChunkProfile(LIMIT, 0), 100)
     assert (piece.page, piece.page_end, piece.page_breaks) == (3, 4, (10,))

@@ -6,6 +6,7 @@ import pytest
 from material import make_document, make_file
 
 from rag.errors import EmbedderMismatch, LibraryError, LibraryLocked, LibraryMissing
+from rag.index.catalog import Indexed
 from rag.index.chunking import Piece
 from rag.index.library import Library, Shelf
 from rag.types import EmbedderIdentity, FileState, Span
@@ -15,9 +16,7 @@ def put_chunk(library: Library) -> None:
     """Stores a file of one chunk, without a vector."""
     ids = library.catalog.next_chunk_ids(make_file(), 1)
     piece = Piece(Span(0, 4), (), None, None, 1)
-    library.catalog.put_file(
-        make_file(), make_document("Text"), [piece], ids, sha256="s", state=FileState.INDEXED, reason="", recipe="r"
-    )
+    library.catalog.put_file(make_file(), make_document("Text"), [piece], ids, Indexed(FileState.INDEXED, "", "s", "r"))
 
 
 def _identity(model: str, dimension: int = 384) -> EmbedderIdentity:

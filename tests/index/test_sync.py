@@ -6,8 +6,10 @@ import pytest
 from material import write_notes
 
 from rag.errors import EmbedderMismatch, InputTooLong, ModelFailed
+from rag.index.chunking import ChunkProfile
 from rag.index.library import Library
-from rag.index.sync import ChunkProfile, apply_plan, forget_file, make_plan, plan_again
+from rag.index.plan import make_plan, plan_again
+from rag.index.sync import apply_plan, forget_file
 from rag.models.bundled import BundledEmbedder
 from rag.sources.workers import ReaderPool
 from rag.types import Change, FileState, SyncEvent, SyncReport
@@ -97,7 +99,11 @@ def test_one_bad_file_is_a_line_in_the_report(
     assert all(states[path] is FileState.INDEXED for path in NOTES)
     assert all(file.reason for file in report.files if file.state is FileState.FAILED)
     assert not report.stopped
-    assert {planned.change for planned in make_plan(library, root, PROFILE).work} == {Change.RETRY}
+    assert make_plan(library, root, PROFILE).work == (), "what failed for good is not tried again and again"
+    retried = make_plan(library, root, PROFILE, retry=True)
+    assert [(line.path, line.change) for line in retried.work] == [
+        ("broken.pdf", Change.RETRY), ("empty.txt", Change.RETRY),
+    ]  # fmt: skip
 
 
 def test_a_file_that_cannot_be_read_any_more_leaves_no_old_text(
@@ -246,7 +252,8 @@ def test_forget_and_read_again(
     record = next(record for record in library.catalog.files() if record.path == "a.md")
     events = list(apply_plan(library, plan_again(library, record.id), embedder, readers, PROFILE))
     assert events[-1].result is not None
-    assert events[-1].result.chunks_embedded == 1
+    (again,) = events[-1].result.files
+    assert (again.state, again.chunks, again.embedded) == (FileState.INDEXED, 1, 0), "its vector is there already"
     forget_file(library, record.id)
     assert {known.path for known in library.catalog.files()} == {"c.md", "sub/b.txt"}
     _assert_in_step(library)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from material import make_document, make_file
 
-from rag.index.catalog import Catalog
+from rag.index.catalog import Catalog, Indexed
 from rag.index.chunking import Piece
 from rag.retrieval.lexical import search_lexical, weigh_terms
 from rag.types import FileState, Span
@@ -18,9 +18,7 @@ def catalog(tmp_path: Path) -> Catalog:
         file = make_file(f"{n}.md")
         piece = Piece(Span(0, len(text)), (), None, None, 1)
         ids = opened.next_chunk_ids(file, 1)
-        opened.put_file(
-            file, make_document(text), [piece], ids, sha256="s", state=FileState.INDEXED, reason="", recipe="r"
-        )
+        opened.put_file(file, make_document(text), [piece], ids, Indexed(FileState.INDEXED, "", "s", "r"))
     return opened
 
 

@@ -4,8 +4,10 @@ import pytest
 from material import write_notes
 
 from rag.errors import LibraryEmpty
+from rag.index.chunking import ChunkProfile
 from rag.index.library import Library, Shelf
-from rag.index.sync import ChunkProfile, apply_plan, make_plan
+from rag.index.plan import make_plan
+from rag.index.sync import apply_plan
 from rag.models.bundled import BundledEmbedder
 from rag.retrieval.retriever import Retriever
 from rag.sources.workers import ReaderPool

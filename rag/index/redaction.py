@@ -1,0 +1,79 @@
+"""What a conversation keeps of a file that was taken out of the library: where it was from, and none of its words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from rag.types import Chunk, Hit, Trace
+
+REMOVED = "[removed with its file]"
+"""Stands where words of a removed file stood."""
+
+
+def sources_of(trace: Trace) -> set[str]:
+    """The files that a trace holds text of, as :meth:`rag.index.catalog.Catalog.source` names them."""
+    return {_source(chunk) for chunk in _chunks(trace)}
+
+
+def redacted(trace: Trace, sources: Collection[str]) -> Trace:
+    """The trace without the text of some files.
+
+    Emptied are the files' chunks, the answer's sentences that they support, and the prompt with the rewritten question,
+    which repeat passages and earlier answers of the conversation. Paths and pages stay, as does what was typed.
+
+    Args:
+        trace: What was kept of one answer, that of a later question of the same conversation included.
+        sources: The files, as :meth:`rag.index.catalog.Catalog.source` names them.
+    """
+
+    def without(chunk: Chunk) -> Chunk:
+        if _source(chunk) not in sources:
+            return chunk
+        return replace(chunk, title=REMOVED, text="", heading_path=(), context="")
+
+    def hits(some: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        return tuple(replace(hit, chunk=without(hit.chunk)) for hit in some)
+
+    retrieval = replace(
+        trace.retrieval,
+        queries=(trace.retrieval.question,),
+        hits=hits(trace.retrieval.hits),
+        stages=tuple(replace(stage, hits=hits(stage.hits)) for stage in trace.retrieval.stages),
+    )
+    prompt = trace.prompt and replace(
+        trace.prompt,
+        messages=tuple(replace(message, content=REMOVED) for message in trace.prompt.messages),
+        passages=tuple(
+            replace(passage, hit=replace(passage.hit, chunk=without(passage.hit.chunk)))
+            for passage in trace.prompt.passages
+        ),
+    )
+    text = trace.answer.text
+    for citation in trace.answer.citations:
+        if _source(citation.chunk) in sources:
+            # As long as the sentence, so that the spans of the others still point at them.
+            span = citation.answer_span
+            text = text[: span.start] + _filling(span.end - span.start) + text[span.end :]
+    citations = tuple(
+        replace(citation, chunk=without(citation.chunk), missing=()) if _source(citation.chunk) in sources else citation
+        for citation in trace.answer.citations
+    )
+    return replace(
+        trace, retrieval=retrieval, prompt=prompt, answer=replace(trace.answer, text=text, citations=citations)
+    )
+
+
+def _filling(length: int) -> str:
+    return REMOVED[:length].ljust(length)
+
+
+def _source(chunk: Chunk) -> str:
+    return chunk.id.rsplit(".", 2)[0]
+
+
+def _chunks(trace: Trace) -> Iterator[Chunk]:
+    yield from (hit.chunk for hit in trace.retrieval.hits)
+    yield from (hit.chunk for stage in trace.retrieval.stages for hit in stage.hits)
+    yield from (passage.hit.chunk for passage in (trace.prompt.passages if trace.prompt else ()))
+    yield from (citation.chunk for citation in trace.answer.citations)

@@ -238,7 +238,7 @@ class _Walk:
         return self._file(path, entry)
 
     def _file(self, path: str, entry: os.DirEntry[str]) -> SourceFile | _Skipped:
-        if reason := why_not_read(path, self._ocr):
+        if reason := why_not_read(entry.name, self._ocr):
             return _other(path, reason)
         try:
             status = entry.stat(follow_symlinks=False)
@@ -306,7 +306,7 @@ def _about_link(path: str, link: Path, real_root: Path) -> _Skipped:
     inside = target.relative_to(real_root).as_posix()
     if inside == ".":
         return _Skipped(path, "a link to the folder itself")
-    return _Skipped(path, f"a link to {inside}, which has its own place", kind="links to what has its own place")
+    return _Skipped(path, f"a link to {inside}, which has its own place", kind="a link to what has its own place")
 
 
 def _compact(skipped: Iterable[_Skipped]) -> Iterator[tuple[str, str]]:

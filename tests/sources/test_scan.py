@@ -175,7 +175,7 @@ def test_many_links_are_one_line(tmp_path: Path):
     for number in range(30):
         touch(tmp_path, f"store/{number}.md")
         (tmp_path / f"{number}.md").symlink_to(tmp_path / "store" / f"{number}.md")
-    assert scan(tmp_path).skipped == (("./", "30 files: links to what has its own place"),)
+    assert scan(tmp_path).skipped == (("./", "30 files: a link to what has its own place"),)
 
 
 def test_a_root_behind_a_link_is_scanned_under_the_name_that_was_given(tmp_path: Path):

@@ -118,7 +118,8 @@ class ChromaIndex:
 
     def close(self) -> None:
         """Lets go of the files."""
-        self._client.close()
+        with self._errors("close"):
+            self._client.close()
 
     @contextmanager
     def _errors(self, what: str) -> Iterator[None]:

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vector (id TEXT PRIMARY KEY, vector BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS pending (id TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS pending (change INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS search_index (state TEXT NOT NULL, dead INTEGER NOT NULL);
 INSERT INTO search_index SELECT 'whole', 0 WHERE NOT EXISTS (SELECT 1 FROM search_index);
 """
@@ -60,6 +60,8 @@ class VectorStore:
         self._chroma_folder = folder / "chroma"
         self._server_url = server_url
         self._collection = collection
+        # Two locks, so that vectors can be stored while Chroma is being loaded; the first is never asked for last.
+        self._index_lock = threading.RLock()
         self._lock = threading.RLock()
         self._index: ChromaIndex | None = None
         folder.mkdir(parents=True, exist_ok=True)
@@ -153,7 +155,7 @@ class VectorStore:
 
         Finds them through a graph (HNSW), so that now and then one is missed; see :meth:`exact`.
         """
-        with self._lock:
+        with self._index_lock:
             index = self._ready()
             try:
                 return index.search(vector, limit)
@@ -171,6 +173,28 @@ class VectorStore:
             best = sorted(best, key=lambda hit: -hit[1])[:limit]
         return best
 
+    def recall(self, queries: int, limit: int = 10) -> float:
+        """Share of the truly nearest that :meth:`search` finds, 0 to 1; 1 when there are no vectors.
+
+        Args:
+            queries: Number of stored vectors, chosen by chance, to search with.
+            limit: How many of the nearest are looked at.
+        """
+        with self._sqlite("read") as connection:
+            rows = connection.execute("SELECT vector FROM vector ORDER BY random() LIMIT ?", (queries,)).fetchall()
+        if not rows:
+            return 1.0
+        asked = _matrix([row[0] for row in rows])
+        nearest = np.full((len(asked), limit), -1.0, dtype=np.float32)
+        for _, some in self.batches():
+            nearest = np.sort(np.hstack((nearest, asked @ some.T)))[:, -limit:]
+        # Not by id: several chunks may be equally near.
+        least = nearest[:, -min(limit, self.count())] - 1e-5
+        found = [
+            sum(cosine >= least[at] for _, cosine in self.search(row.tolist(), limit)) for at, row in enumerate(asked)
+        ]
+        return float(sum(found)) / (min(limit, self.count()) * len(asked))
+
     def settle(self) -> None:
         """Lets Chroma take up what is pending, and gives disk space back after many deletions; for the end of a sync.
 
@@ -187,7 +211,7 @@ class VectorStore:
 
     def rebuild(self) -> None:
         """Makes Chroma's index anew from the stored vectors; an interruption leaves work, but no damage."""
-        with self._lock:
+        with self._index_lock:
             self._distrust()
             self._ready()
 
@@ -197,7 +221,7 @@ class VectorStore:
         An index that this process has not loaded yet is loaded in another process first, since a damaged one may
         crash the process that loads it.
         """
-        with self._lock:
+        with self._index_lock:
             if self._state() != "whole":
                 return "Its last writing was interrupted."
             if self._index is None and not self._server_url and self._chroma_folder.exists():
@@ -225,7 +249,7 @@ class VectorStore:
 
     def _ready(self) -> ChromaIndex:
         """Chroma's index in step with the vectors; one that turns out broken is made anew, once."""
-        with self._lock:
+        with self._index_lock:
             try:
                 return self._in_step()
             except LibraryCorrupt:
@@ -236,9 +260,10 @@ class VectorStore:
         fresh = self._index is None
         index = self._opened()
         self._take_up(index)
-        if fresh and (held := index.count()) != (kept := self.count()):
-            # Another copy of the folder was put there, a server was emptied: whatever it was, the vectors are here.
-            raise LibraryCorrupt(f"The search index of {self.path.parent} holds {held} vectors of {kept}.")
+        with self._lock:
+            if fresh and not self._count("pending") and (held := index.count()) != (kept := self.count()):
+                # Another copy of the folder was put there, a server was emptied: whatever it was, the vectors are here.
+                raise LibraryCorrupt(f"The search index of {self.path.parent} holds {held} vectors of {kept}.")
         return index
 
     def _opened(self) -> ChromaIndex:
@@ -248,7 +273,11 @@ class VectorStore:
                 self._start_anew()
             self._mark_writing()
             index = ChromaIndex(self._chroma_folder, self._server_url, self._collection)
-            index.count()  # loads it
+            try:
+                index.count()  # loads it
+            except LibraryError:
+                index.close()
+                raise
             self._index = index
             self._set_state("whole")
         return self._index
@@ -258,12 +287,13 @@ class VectorStore:
         while True:
             with self._sqlite("read") as connection:
                 rows = connection.execute(
-                    "SELECT pending.id, vector FROM pending LEFT JOIN vector USING (id) LIMIT ?", (_BATCH,)
+                    "SELECT change, id, vector FROM pending LEFT JOIN vector USING (id) ORDER BY change LIMIT ?",
+                    (_BATCH,),
                 ).fetchall()
             if not rows:
                 return
-            gone = [str(id_) for id_, data in rows if data is None]
-            kept = [(str(id_), data) for id_, data in rows if data is not None]
+            gone = [str(id_) for _, id_, data in rows if data is None]
+            kept = [(str(id_), data) for _, id_, data in rows if data is not None]
             self._mark_writing()
             try:
                 if gone:
@@ -274,7 +304,8 @@ class VectorStore:
                 self._close_index()
                 raise
             with self._transaction() as connection:
-                connection.executemany("DELETE FROM pending WHERE id = ?", ((row[0],) for row in rows))
+                # Not by id: one that changed again meanwhile is pending again.
+                connection.executemany("DELETE FROM pending WHERE change = ?", ((row[0],) for row in rows))
                 connection.execute("UPDATE search_index SET state = 'whole', dead = dead + ?", (len(gone),))
 
     def _mark_writing(self) -> None:
@@ -298,7 +329,7 @@ class VectorStore:
             _delete_folder(self._chroma_folder)
         with self._transaction() as connection:
             connection.execute("DELETE FROM pending")
-            connection.execute("INSERT INTO pending SELECT id FROM vector")
+            connection.execute("INSERT INTO pending (id) SELECT id FROM vector")
             connection.execute("UPDATE search_index SET dead = 0")
 
     # -------------------------------------------------------------------------------------------------------------- end
@@ -312,12 +343,12 @@ class VectorStore:
     def drop(self) -> None:
         """Deletes the collection at the server, where there is one; the files go with the library's folder."""
         if self._server_url:
-            with self._lock:
+            with self._index_lock:
                 self._opened().drop()
 
     def close(self) -> None:
         """Lets go of the files."""
-        with self._lock:
+        with self._index_lock:
             self._close_index()
             self._connection.close()
 
@@ -341,7 +372,7 @@ class VectorStore:
             return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
     def _note_pending(self, ids: Sequence[str]) -> None:
-        self._connection.executemany("INSERT OR IGNORE INTO pending VALUES (?)", ((id_,) for id_ in ids))
+        self._connection.executemany("INSERT OR REPLACE INTO pending (id) VALUES (?)", ((id_,) for id_ in ids))
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

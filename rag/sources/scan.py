@@ -108,11 +108,6 @@ class Scan:
     skipped: tuple[tuple[str, str], ...]
     unreadable: tuple[str, ...] = ()
 
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing at all in the folder, as where a disk is not mounted."""
-        return not self.files and not self.skipped
-
 
 @dataclass(frozen=True, slots=True)
 class _Skipped:

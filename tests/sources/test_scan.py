@@ -138,12 +138,6 @@ def test_many_folders_with_such_files_are_one_line(tmp_path: Path):
     assert scan(tmp_path).skipped == (("./", "121 files in 61 folders: no reader for .xyz"),)
 
 
-def test_an_empty_folder_is_told_from_one_with_nothing_to_read(tmp_path: Path):
-    assert scan(tmp_path).empty
-    touch(tmp_path, "x.xyz")
-    assert not scan(tmp_path).empty
-
-
 def test_an_empty_file_is_kept_so_that_the_reader_reports_it(tmp_path: Path):
     (tmp_path / "empty.txt").touch()
     assert [(file.path, file.size) for file in scan(tmp_path).files] == [("empty.txt", 0)]

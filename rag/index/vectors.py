@@ -219,16 +219,14 @@ class VectorStore:
         """What is wrong with Chroma's index: a sentence, empty when it holds exactly the stored vectors.
 
         An index that this process has not loaded yet is loaded in another process first, since a damaged one may
-        crash the process that loads it.
+        crash the process that loads it. One whose last writing was interrupted is made anew, as a search would do.
         """
         with self._index_lock:
-            if self._state() != "whole":
-                return "Its last writing was interrupted."
-            if self._index is None and not self._server_url and self._chroma_folder.exists():
-                if not survives_loading(self._chroma_folder, self._collection):
+            if self._index is None and not self._server_url and self._state() == "whole":
+                if not self._chroma_folder.exists() and self.count() > self._count("pending"):
+                    return f"{self._chroma_folder} is gone."
+                if self._chroma_folder.exists() and not survives_loading(self._chroma_folder, self._collection):
                     return "Chroma cannot load it."
-            elif self._index is None and not self._server_url and self.count():
-                return f"{self._chroma_folder} is gone."
             try:
                 index = self._opened()
                 self._take_up(index)

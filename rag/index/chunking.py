@@ -31,6 +31,9 @@ _CAPTION = re.compile(
 )
 _LONGEST_CAPTION = 300  # characters
 _SHORTEST_KNOWN = 48  # characters; shorter chunks are cheap to embed again
+_JOINT = 2
+"""Tokens that two parts may have more when they are joined, for the white space between them."""
+
 _SMALLEST = 16
 """Tokens that every document's chunks may have, however long its headings are."""
 
@@ -92,8 +95,8 @@ def chunk_document(
         cutter = _Cutter(document.text, count_tokens, limit, min(profile.overlap, limit // 2 - 1), room, known_by_start)
         for span, context in cutter.pieces(section):
             first, last, breaks = places.pages(span)
-            tokens = count_tokens(document.text[span.start : span.end])
-            pieces.append(Piece(span, section.heading_path, first, last, tokens, breaks, places.place(span), context))
+            place, tokens = places.place(span), cutter.count(span)
+            pieces.append(Piece(span, section.heading_path, first, last, tokens, breaks, place, context))
     return pieces
 
 
@@ -204,26 +207,32 @@ class _Cutter:
         self._tables: list[_Table] = []
         self._contexts: list[tuple[str, int]] = []  # by table: what is repeated, and the tokens that rows may have
         self._units: list[Span] = []
-        self._sizes: list[int] = []
+        self._counted: dict[tuple[int, int], int] = {}
 
     def pieces(self, section: Section) -> Iterator[tuple[Span, str]]:
         """The spans, each with what has to be read above it."""
         whole = stripped(self._text, section.span)
         if whole is None:
             return
-        if self._count(whole) <= (self._room if section.whole else self._limit):
+        if self.count(whole) <= (self._room if section.whole else self._limit):
             yield whole, ""
             return
         self._tables = list(_tables(self._text, whole))
         self._contexts = [self._context_of(table) for table in self._tables]
         self._units = list(self._units_of(whole))
-        self._sizes = [self._count(unit) for unit in self._units]
         for first, last in self._packed():
             start = self._units[first].start
             yield Span(start, self._units[last].end), self._context(start)[0]
 
-    def _count(self, span: Span) -> int:
-        return self._count_tokens(self._text[span.start : span.end])
+    def count(self, span: Span) -> int:
+        """Tokens of a part of the text."""
+        place = (span.start, span.end)
+        if place not in self._counted:
+            self._counted[place] = self._count_tokens(self._text[span.start : span.end])
+        return self._counted[place]
+
+    def _size(self, unit: int) -> int:
+        return self.count(self._units[unit])
 
     # ------------------------------------------------------------------------------------------------------- packing
 
@@ -260,29 +269,34 @@ class _Cutter:
 
     def _reach(self, first: int) -> int:
         """The last unit of the longest piece that begins with ``first``."""
-        limit = self._context(self._units[first].start)[1]
         last = first
-        size = self._sizes[first]
+        size = self._size(first)
         while last + 1 < len(self._units):
-            # Token counts of parts do not add up exactly; the sum is a guide, the joined text decides.
-            if size + self._sizes[last + 1] > limit * 1.2:
-                break
-            if self._count(Span(self._units[first].start, self._units[last + 1].end)) > limit:
+            size += self._size(last + 1)
+            if not self._fits(first, last + 1, size):
                 break
             last += 1
-            size += self._sizes[last]
         return last
+
+    def _fits(self, first: int, last: int, size: int) -> bool:
+        """Whether units are within the limit together; ``size`` is the sum of their tokens."""
+        limit = self._context(self._units[first].start)[1]
+        # Token counts of parts do not add up exactly: near the limit, the joined text decides.
+        if size > limit * 1.2:
+            return False
+        if size + _JOINT * (last - first) <= limit:
+            return True
+        return self.count(Span(self._units[first].start, self._units[last].end)) <= limit
 
     def _start_after(self, first: int, last: int) -> int:
         """Where the next piece begins: a little earlier, so that a thought cut in two is whole in one of them."""
         following = last + 1
         shared = 0
-        while following - 1 > first and shared + self._sizes[following - 1] <= self._overlap:
+        while following - 1 > first and shared + self._size(following - 1) <= self._overlap:
             following -= 1
-            shared += self._sizes[following]
+            shared += self._size(following)
         while following <= last:
-            joined = Span(self._units[following].start, self._units[last + 1].end)
-            if self._count(joined) <= self._context(joined.start)[1]:
+            if self._fits(following, last + 1, sum(map(self._size, range(following, last + 2)))):
                 break
             following += 1
         return following
@@ -291,9 +305,9 @@ class _Cutter:
         """The last unit of a piece before one that begins with ``following``, with what they may have in common."""
         last = following - 1
         shared = 0
-        while last < most and shared + self._sizes[last + 1] <= self._overlap:
+        while last < most and shared + self._size(last + 1) <= self._overlap:
             last += 1
-            shared += self._sizes[last]
+            shared += self._size(last)
         return last
 
     # ------------------------------------------------------------------------------------------- cuts that are kept
@@ -308,7 +322,7 @@ class _Cutter:
             for known in self._known.get(self._text[unit.start : unit.start + _SHORTEST_KNOWN], ()):
                 last = unit_at_end.get(unit.start + len(known), -1)
                 if last > kept.get(at, at - 1) and self._text.startswith(known, unit.start):
-                    fits = self._count_tokens(known) <= self._context(unit.start)[1]
+                    fits = self.count(Span(unit.start, self._units[last].end)) <= self._context(unit.start)[1]
                     kept.update({at: last} if fits else {})
         return kept
 
@@ -324,7 +338,7 @@ class _Cutter:
         if not starts or starts[0] > last + 1:
             return None
         between = Span(self._units[first].start, self._units[starts[0] - 1].end)
-        if self._count(between) < self._limit // 4:
+        if self.count(between) < self._limit // 4:
             # A crumb: joined with the known chunk, where both are one piece.
             after = starts[1] if len(starts) > 1 else len(self._units)
             if last >= max(after - 1, kept[starts[0]]):
@@ -349,7 +363,7 @@ class _Cutter:
     def _rows(self, table: _Table) -> Iterator[Span]:
         """A table: whole if it fits, else its head with the first row, and every other row."""
         whole = stripped(self._text, Span(table.start, table.end))
-        if whole is not None and self._count(whole) <= self._limit:
+        if whole is not None and self.count(whole) <= self._limit:
             yield whole
             return
         start = table.start
@@ -357,7 +371,7 @@ class _Cutter:
             row = stripped(self._text, Span(start, table.body + line.end()))
             if row is None:
                 continue
-            if start == table.start and self._count(row) > self._limit:
+            if start == table.start and self.count(row) > self._limit:
                 if head := stripped(self._text, Span(table.start, table.body)):
                     yield from self._smaller(head)
                 row = stripped(self._text, Span(table.body, table.body + line.end()))
@@ -369,7 +383,9 @@ class _Cutter:
 
     def _smaller(self, span: Span) -> Iterator[Span]:
         """The span if it fits, else the largest parts that do: sentences, else words, else runs of characters."""
-        if self._count(span) <= self._context(span.start)[1]:
+        limit = self._context(span.start)[1]
+        # No token is shorter than a byte, and counting takes time.
+        if len(self._text[span.start : span.end].encode(errors="replace")) < limit or self.count(span) <= limit:
             yield span
             return
         for separator in (PARAGRAPH, SENTENCE, WORD):

@@ -39,8 +39,8 @@ class Archive:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             self._parts = {part.filename: part for part in self._zip.infolist()}
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
-            reason = "cut short" if data.startswith(b"PK") else "not what its name says"
-            raise SourceError(f"The file is damaged or {reason}: {_sentence(error)}.") from error
+            reason = "cut short or damaged" if data.startswith(b"PK") else "damaged, or not what its name says"
+            raise SourceError(f"The file is {reason}: {_sentence(error)}.") from error
         if len(self._parts) > _MOST_PARTS:
             raise SourceError(f"The file has {len(self._parts):,} parts, which no document needs.")
         outside = [name for name in self._parts if name.startswith("/") or ".." in name.replace("\\", "/").split("/")]
@@ -125,4 +125,5 @@ def resolve(folder: str, target: str) -> str:
 
 
 def _sentence(error: Exception) -> str:
-    return (str(error).rstrip(".") or type(error).__name__).removeprefix("File is ")
+    said = str(error).rstrip(".")
+    return "its list of parts is missing" if said == "File is not a zip file" else said or type(error).__name__

@@ -14,6 +14,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ufeff\u200b]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES_AT_LINE_END = re.compile(r"[^\S\n]+(?=\n|\Z)")
+_LONGEST_LABEL = 60  # characters
 _MOST_CHARACTERS = 30_000_000  # forty thousand pages
 
 _SUPERSCRIPTS = str.maketrans("0123456789+-=()ni\N{MINUS SIGN}", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ⁻")
@@ -144,7 +145,8 @@ class Draft:
         """
         text = self.text
         if not text.strip():
-            raise SourceError("There is no text in the file.")
+            reason = f": {self.problems[0]}" if self.problems else ""
+            raise SourceError(f"There is no text in the file{reason}.", remedy=next(iter(self.remedies), None))
         return SourceDocument(
             text=text,
             title=" ".join(_clean(title).split()) or self.first_heading or "Untitled",
@@ -191,6 +193,14 @@ def _table_lines(rows: list[list[str]]) -> list[str]:
         for row in rows
     ]
     return [*lines[:1], *(["|" + " --- |" * len(filled)] if lines else []), *lines[1:]]
+
+
+def label(text: str) -> str:
+    """What a cell that is merged over several rows says in those below its first: its words, if they are a label.
+
+    A row then says by itself what it is about; a paragraph that was merged over rows stands in the first one only.
+    """
+    return text if len(text) <= _LONGEST_LABEL else ""
 
 
 def raised(text: str) -> str:

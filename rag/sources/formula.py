@@ -74,6 +74,10 @@ def _script(base: str, below: str = "", above: str = "") -> str:
     return result
 
 
+def _above(base: str, above: str) -> str:
+    return _script(base, above=above)
+
+
 def _root(inside: str, degree: str = "") -> str:
     return f"√[{degree.strip()}]({inside.strip()})" if degree.strip() else f"√({inside.strip()})"
 
@@ -109,11 +113,6 @@ def _mathml_over(node: Node) -> str:
     return f"{base}{sign}" if len(sign) == 1 and not sign.isalnum() else _script(base, above=sign)
 
 
-def _mathml_multiscripts(node: Node) -> str:
-    parts = _parts(node)
-    return _script(parts[0], parts[1], parts[2])
-
-
 def _mathml_table(node: Node) -> str:
     rows = (", ".join(_children(cell) for cell in row.elements()) for row in node.elements())
     return f"[{'; '.join(rows)}]"
@@ -143,19 +142,19 @@ _READERS: dict[str, Callable[[Node], str]] = {
     ) + "]",
     "eqArr": lambda node: "; ".join(_children(row) for row in node.elements("m:e")),
     # MathML
-    "mfrac": lambda node: _fraction(_parts(node)[0], _parts(node)[1], node.get("linethickness") not in ("0", "0px")),
-    "msup": lambda node: _script(_parts(node)[0], above=_parts(node)[1]),
-    "msub": lambda node: _script(_parts(node)[0], below=_parts(node)[1]),
-    "msubsup": _mathml_multiscripts,
-    "munderover": _mathml_multiscripts,
-    "mmultiscripts": _mathml_multiscripts,
-    "munder": lambda node: _script(_parts(node)[0], below=_parts(node)[1]),
+    "mfrac": lambda node: _fraction(*_parts(node)[:2], node.get("linethickness") not in ("0", "0px")),
+    "msup": lambda node: _above(*_parts(node)[:2]),
+    "msub": lambda node: _script(*_parts(node)[:2]),
+    "msubsup": lambda node: _script(*_parts(node)[:3]),
+    "munderover": lambda node: _script(*_parts(node)[:3]),
+    "mmultiscripts": lambda node: _script(*_parts(node)[:3]),
+    "munder": lambda node: _script(*_parts(node)[:2]),
     "mover": _mathml_over,
     "msqrt": lambda node: _root(_children(node)),
-    "mroot": lambda node: _root(_parts(node)[0], _parts(node)[1]),
+    "mroot": lambda node: _root(*_parts(node)[:2]),
     "mfenced": _mathml_fenced,
     "mtable": _mathml_table,
-    "semantics": lambda node: _parts(node)[0],
+    "semantics": lambda node: "".join(_read(part) for part in list(node.elements())[:1]),
     "mo": _sign,
     "mi": lambda node: node.text().strip(),
     "mn": lambda node: node.text().strip(),

@@ -6,7 +6,7 @@ import contextlib
 import re
 
 from rag.errors import SourceError
-from rag.sources.draft import Draft, lowered, raised
+from rag.sources.draft import Draft, label, lowered, raised
 from rag.sources.encodings import Decoded, decode
 from rag.sources.formula import formula
 from rag.sources.markup import Node, parse_html
@@ -28,6 +28,7 @@ _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{2,40})")
 _PICTURE_NAME = re.compile(r"\S+\.(png|jpe?g|gif|svg|webp|bmp)|image\d*|img\d*|logo|icon|spacer|\W*", re.IGNORECASE)
+_WIDEST = 300  # columns of a table in which cells may span others
 _SHORT_CELL = 200  # characters beside a heading that make a cell a section of its own
 _LONG_CELL = 1500  # characters; longer ones are columns of a layout, not cells of a table
 
@@ -50,8 +51,6 @@ def read_html(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     draft.notes += decoded.notes
     draft.remedies += decoded.remedies
     write_html(root, draft)
-    if not draft.length:
-        raise SourceError("The page shows no words.")
     return draft.finish(data, html_title(root) or draft.first_heading or title)
 
 
@@ -229,32 +228,35 @@ class _Page:
         self._draft.table(self._grid(rows))
 
     def _grid(self, rows: list[list[Node]]) -> list[list[str]]:
-        """The cells' words in their columns; one that spans others stands in the first of them."""
+        """The cells' words in their columns; one that spans several columns stands in the first of them."""
         grid: list[list[str]] = []
-        taken: dict[int, int] = {}  # column → rows that a cell above still covers
+        above: dict[int, tuple[int, str]] = {}  # column → rows that a cell still covers, and what they say there
         for row in rows:
             line: list[str] = []
-            cells = iter(row)
-            cell = next(cells, None)
-            while cell is not None or any(column >= len(line) for column in taken):
-                column = len(line)
-                if taken.get(column, 0) > 0:
-                    taken[column] -= 1
-                    line.append("")
-                elif cell is None:
-                    line.append("")
+            waiting = list(reversed(row))
+            widest = max(above, default=-1)
+            while waiting or len(line) <= widest:
+                if covered := above.pop(len(line), None):
+                    left, words = covered
+                    if left > 1:
+                        above[len(line)] = left - 1, words
+                    line.append(words)
+                elif waiting:
+                    cell = waiting.pop()
+                    words = self._words(cell)
+                    fits = len(line) < _WIDEST
+                    high = _span(cell, "rowspan") if fits else 1
+                    for offset in range(_span(cell, "colspan") if fits else 1):
+                        if high > 1:
+                            above[len(line)] = high - 1, label(words) if offset == 0 else ""
+                        line.append(words if offset == 0 else "")
                 else:
-                    wide, high = _span(cell, "colspan"), _span(cell, "rowspan")
-                    line += [self._words(cell), *[""] * (wide - 1)]
-                    for covered in range(column, column + wide):
-                        taken[covered] = high - 1
-                    cell = next(cells, None)
-                taken = {covered: left for covered, left in taken.items() if left > 0 or covered >= len(line)}
+                    line.append("")
             grid.append(line)
         return grid
 
     def _end_block(self) -> None:
-        text = _joined(self._line)
+        text = _joined(self._line) if self._line else ""
         self._line = []
         if not text:
             return

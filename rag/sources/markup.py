@@ -1,18 +1,21 @@
 """XML and HTML through lxml, as a light tree of our own: nothing is fetched, no entity is expanded, depth is bounded.
 
-Real documents nest a few dozen elements. One that nests thousands is broken or hostile: elements below
-:data:`DEEPEST` are kept, but side by side, so that a walk down the tree can never run out of stack and no text is lost.
+Real documents nest a few dozen elements. One that nests thousands is broken or hostile: at every
+:data:`DEEPEST` levels it is hung up anew near the root, so that a walk down the tree cannot run out of stack and finds
+nearly all of the text nevertheless.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rag.errors import SourceError
 
 DEEPEST = 200
-"""Levels of the tree, at most."""
+"""Levels of the tree, give or take a few."""
+
+_NEAR_THE_ROOT = 2  # the body of a page or document, where stray blocks find their place
 
 _MOST_NODES = 5_000_000  # about 1.5 GB of nodes; a book has a hundredth of that
 
@@ -51,10 +54,10 @@ class Node:
 
     __slots__ = ("attributes", "children", "name")
 
-    def __init__(self, name: str, attributes: dict[str, str]) -> None:
+    def __init__(self, name: str, attributes: dict[str, str], children: Iterable[Node | str] = ()) -> None:
         self.name = name
         self.attributes = attributes
-        self.children: list[Node | str] = []
+        self.children = list(children)
 
     def elements(self, name: str = "") -> Iterator[Node]:
         """The child elements, or those of one name."""
@@ -62,9 +65,14 @@ class Node:
 
     def first(self, *path: str) -> Node | None:
         """The first element at a path of names below this one."""
-        node: Node | None = self
+        node = self
         for name in path:
-            node = next(node.elements(name), None) if node is not None else None
+            for child in node.children:
+                if isinstance(child, Node) and child.name == name:
+                    node = child
+                    break
+            else:
+                return None
         return node
 
     def all(self, *names: str) -> Iterator[Node]:
@@ -94,41 +102,40 @@ class Node:
 
 
 class _Builder:
-    """What lxml's parser calls; it builds the tree."""
+    """What lxml's parser calls; it builds the tree.
+
+    Attributes:
+        is_deep: Elements had to be hung up anew.
+    """
 
     def __init__(self, rename: Callable[[str], str]) -> None:
         self._rename = rename
         self._names: dict[str, str] = {}
         self._root = Node("", {})
         self._open = [self._root]
-        self._below = 0  # open elements that are too deep to hold others
         self._nodes = 0
+        self.is_deep = False
 
     def start(self, tag: str, attributes: Any) -> None:
         self._nodes += 1
         if self._nodes > _MOST_NODES:
             raise SourceError(f"The file has more than {_MOST_NODES:,} elements, which no document needs.")
-        node = Node(self._name(tag), {self._name(key): value for key, value in attributes.items()})
-        self._open[-1].children.append(node)
-        if self._below or len(self._open) >= DEEPEST:
-            self._below += 1
-        else:
-            self._open.append(node)
+        node = Node(
+            self._name(tag), {self._name(key): value for key, value in attributes.items()} if attributes else {}
+        )
+        above = self._open[-1]
+        if len(self._open) % DEEPEST == 0:
+            self.is_deep = True
+            above = self._open[_NEAR_THE_ROOT]
+        above.children.append(node)
+        self._open.append(node)
 
     def end(self, tag: str) -> None:
-        if self._below:
-            self._below -= 1
-        elif len(self._open) > 1:
+        if len(self._open) > 1:
             self._open.pop()
 
     def data(self, text: str) -> None:
         self._open[-1].children.append(text)
-
-    def comment(self, text: str) -> None:
-        pass
-
-    def pi(self, target: str, data: str | None = None) -> None:
-        pass
 
     def close(self) -> Node:
         return self._root
@@ -153,17 +160,30 @@ def parse_xml(data: bytes, part: str) -> tuple[Node, str]:
     Raises:
         SourceError: It declares entities, or there is no element in it.
     """
-    if any("<!ENTITY".encode(encoding) in data for encoding in ("ascii", "utf-16-le", "utf-16-be")):
-        raise SourceError(f"{part} declares XML entities, which can blow up without end; it was not read.")
+    refuse_entities(data, part)
     problem = ""
-    root = _parsed(data, recover=False)
+    builder = _Builder(_prefixed)
+    root = _parsed(data, builder, recover=False)
     if root is None:
-        root = _parsed(data, recover=True)
+        builder = _Builder(_prefixed)
+        root = _parsed(data, builder, recover=True)
         problem = f"{part} is damaged XML; text may be missing"
+    if builder.is_deep:
+        problem = f"{part} nests elements more than {DEEPEST} deep; text may be missing"
     found = next(root.elements(), None) if root is not None else None
     if found is None:
         raise SourceError(f"{part} is not XML.")
     return found, problem
+
+
+def refuse_entities(data: bytes, part: str) -> None:
+    """Stops at XML that declares entities: a few lines of them grow to gigabytes, or name files to be read.
+
+    Raises:
+        SourceError: It does.
+    """
+    if any("<!ENTITY".encode(encoding) in data for encoding in ("ascii", "utf-16-le", "utf-16-be")):
+        raise SourceError(f"{part} declares XML entities, which can blow up without end; it was not read.")
 
 
 def parse_html(text: str) -> Node:
@@ -171,6 +191,9 @@ def parse_html(text: str) -> Node:
 
     Returns:
         A nameless node around all that was found.
+
+    Raises:
+        SourceError: It has more elements than fit into the memory.
     """
     from lxml import etree
 
@@ -183,12 +206,12 @@ def parse_html(text: str) -> Node:
     return root
 
 
-def _parsed(data: bytes, recover: bool) -> Node | None:
+def _parsed(data: bytes, builder: _Builder, recover: bool) -> Node | None:
     from lxml import etree
 
     # Without huge_tree the parser limits how much the entities may blow the text up.
     options = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
-    parser = etree.XMLParser(target=_Builder(_prefixed), recover=recover, **options)
+    parser = etree.XMLParser(target=builder, recover=recover, **options)
     try:
         parser.feed(data)
         root: Node = parser.close()

@@ -46,5 +46,5 @@ def opened(data: bytes) -> Iterator[CompoundFile]:
     try:
         with olefile.OleFileIO(io.BytesIO(data)) as file:
             yield CompoundFile(file)
-    except (OSError, ValueError, IndexError, TypeError, olefile.OleFileError) as error:
+    except (OSError, ValueError, IndexError, TypeError) as error:
         raise SourceError(f"The file is damaged: {str(error).rstrip('.') or type(error).__name__}.") from error

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rag.errors import SourceError
 from rag.sources.archive import Archive
-from rag.sources.draft import Draft
+from rag.sources.draft import Draft, label
 from rag.sources.formula import formula
 from rag.sources.markup import Node
 from rag.types import DEFAULT_READING, ReadOptions, Remedy, SourceDocument
@@ -197,7 +197,25 @@ class _Text:
             for cell in cells:
                 self.blocks(cell)
             return
-        self._draft.table([[self._cell(cell) for cell in row] for row in rows])
+        self._draft.table(self._grid(rows))
+
+    def _grid(self, rows: list[list[Node]]) -> Iterator[list[str]]:
+        """The words of a table's cells; one that is merged over several columns stands in the first of them."""
+        above: dict[int, tuple[int, str]] = {}  # column → rows that a cell still covers, and its words
+        for row in rows:
+            line = []
+            for column, cell in enumerate(row):
+                left, words = above.pop(column, (0, ""))
+                if cell.name != "table:covered-table-cell":
+                    words = self._cell(cell)
+                    high = cell.get("table:number-rows-spanned")
+                    left = int(high) if high.isdecimal() and len(high) < 5 else 1
+                    line.append(words)
+                else:
+                    line.append(label(words))
+                if left > 1:
+                    above[column] = left - 1, words
+            yield line
 
     def _cell(self, cell: Node) -> str:
         outside, self._draft = self._draft, Draft()

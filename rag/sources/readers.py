@@ -124,10 +124,14 @@ READERS: dict[str, Format] = {
     ".docx": _WORD,
     ".docm": _WORD,
     ".dotx": _WORD,
+    ".doc": _WORD,  # its reader takes what hides behind that name: RTF, a web page, a newer document
+    ".dot": _WORD,
     ".pptx": _SLIDES,
     ".pptm": _SLIDES,
     ".ppsx": _SLIDES,
     ".potx": _SLIDES,
+    ".ppt": _SLIDES,
+    ".pps": _SLIDES,
     ".xlsx": _SHEETS,
     ".xlsm": _SHEETS,
     ".xltx": _SHEETS,
@@ -164,9 +168,7 @@ _CODE_NAMES = re.compile(
 _ARCHIVE = "an archive; unpack it to have its files read"
 _UNREADABLE = {
     ".doc": "an old Word document; save it as .docx",
-    ".dot": "an old Word template; save it as .docx",
     ".ppt": "an old PowerPoint presentation; save it as .pptx",
-    ".pps": "an old PowerPoint presentation; save it as .pptx",
     ".pages": "an Apple Pages document; export it as Word or PDF",
     ".numbers": "an Apple Numbers spreadsheet; export it as Excel",
     ".key": "an Apple Keynote presentation; export it as PowerPoint or PDF",
@@ -179,7 +181,7 @@ _UNREADABLE = {
     **dict.fromkeys((".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst"), _ARCHIVE),
     **dict.fromkeys((".gif", ".heic", ".svg", ".psd", ".ico"), "an image of a kind that no text is read from"),
 }
-"""Why files are not read that a person may well expect to be read, by their ending."""
+"""Why files are not read that a person may well expect to be read, by their ending or by that of their content."""
 
 _MOST_UNPACKED = 200_000_000  # bytes that a .gz may grow to
 _DEEPEST = 8  # files within files: a mail in a mail in an archive
@@ -211,7 +213,8 @@ def why_not_read(path: str, ocr: bool = False) -> str:
     kind = format_of(path)
     if kind is not None:
         return "an image; it is read when text recognition (OCR) is on" if kind.needs_ocr and not ocr else ""
-    ending = PurePosixPath(path.lower()).suffix
+    name = PurePosixPath(path.lower())
+    ending = PurePosixPath(name.stem).suffix if name.suffix == ".gz" else name.suffix
     return _UNREADABLE.get(ending) or f"no reader for {ending or 'files without an ending'}"
 
 
@@ -254,13 +257,14 @@ def _read_by_content(data: bytes, path: str, options: ReadOptions) -> SourceDocu
         raise SourceError("The file is empty.")
     found = ending_by_content(data)
     if found == ".gz":
-        inner = read_bytes(_unzipped(data), path.removesuffix(".gz"), options)
+        inner = read_bytes(_unzipped(data), str(PurePosixPath(path).with_suffix("")), options)
         return replace(inner, sha256=hashlib.sha256(data).hexdigest())
     if found == ENCRYPTED:
         document = read_bytes(unlocked(data, options.passwords), path, options)
         return replace(document, sha256=hashlib.sha256(data).hexdigest())
     if found in _UNREADABLE and (named is None or _told_by_content(named)):
-        raise SourceError(f"It is {_UNREADABLE[found]}.")
+        what, _, remedy = _UNREADABLE[found].partition("; ")
+        raise SourceError(f"It is {what}.", f"{remedy.capitalize()}." if remedy else "")
     kind = _kind(data, named, found)
     if kind is None:
         raise SourceError(f"It was not read: {why_not_read(path)}.")
@@ -296,14 +300,17 @@ def _told_by_content(kind: Format) -> bool:
 
 
 def _unzipped(data: bytes) -> bytes:
-    """The file in a ``.gz``."""
-    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        content = unpacker.decompress(data, _MOST_UNPACKED)
-    except zlib.error as error:
-        raise SourceError(f"The compressed file is damaged: {error}.") from error
-    if unpacker.unconsumed_tail:
-        raise SourceError(f"The file unpacks to more than {_MOST_UNPACKED:,} bytes; it was not read.")
-    if not unpacker.eof:
-        raise SourceError("The compressed file is cut short.")
+    """The file in a ``.gz``, whose parts are joined where there are several."""
+    content = b""
+    while data.startswith(b"\x1f\x8b"):
+        unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        try:
+            content += unpacker.decompress(data, _MOST_UNPACKED - len(content) + 1)
+        except zlib.error as error:
+            raise SourceError(f"The compressed file is damaged: {error}.") from error
+        if len(content) > _MOST_UNPACKED:
+            raise SourceError(f"The file unpacks to more than {_MOST_UNPACKED:,} bytes; it was not read.")
+        if not unpacker.eof:
+            raise SourceError("The compressed file is cut short.")
+        data = unpacker.unused_data
     return content

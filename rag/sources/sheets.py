@@ -14,13 +14,16 @@ from typing import Any
 
 from rag.errors import SourceError
 from rag.sources.archive import Archive
-from rag.sources.draft import Draft
+from rag.sources.draft import Draft, label
+from rag.sources.markup import refuse_entities
 from rag.sources.office_lock import unlocked
 from rag.types import DEFAULT_READING, ReadOptions, SourceDocument
 
 _MOST_CELLS = 20_000_000  # of a sheet's rectangle; calamine keeps the empty ones too, 24 bytes each
-_PLACE = re.compile(rb'<(?:\w+:)?(?:c|row)\b[^>]*?\br="([A-Z]{0,3})([0-9]{1,7})"')
-_REPEATED = re.compile(rb'number-(columns|rows)-repeated="([0-9]{1,9})"')
+_FILLED_CELL = re.compile(rb"<(?:\w+:)?c\b[^>]*?\br\s*=\s*[\"']([A-Z]{1,9})([0-9]{1,19})[\"'][^>]*(?<!/)>")
+_ROW = re.compile(rb"<table:table-row\b([^>]*)(?<!/)>(.*?)</table:table-row>", re.DOTALL)
+_OPEN_CELL = re.compile(rb"<table:table-cell\b[^>]*(?<!/)>")
+_REPEATED = re.compile(rb"-repeated=[\"']([0-9]{1,9})")
 _NO_VALUE = re.compile(rb"</(?:\w+:)?f>\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>")
 _THREADED = re.compile(r"\A\[Threaded comment\].*?Comment:\s*", re.DOTALL)
 
@@ -46,7 +49,7 @@ def read_sheets(data: bytes, title: str, options: ReadOptions = DEFAULT_READING)
     try:
         with python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as workbook:
             for sheet in workbook.sheets_metadata:
-                reason = large.get(sheet.name) or large.get("")
+                reason = large.get(sheet.name)
                 if reason:
                     draft.problems.append(f"sheet {sheet.name}: {reason}")
                 elif sheet.typ == python_calamine.SheetTypeEnum.WorkSheet:
@@ -57,7 +60,8 @@ def read_sheets(data: bytes, title: str, options: ReadOptions = DEFAULT_READING)
     except python_calamine.PasswordError:
         return replace(read_sheets(unlocked(data, options.passwords), title), sha256=hashlib.sha256(data).hexdigest())
     except (python_calamine.CalamineError, python_calamine.ZipError, python_calamine.XmlError, OSError) as error:
-        raise SourceError(f"The workbook is damaged: {str(error).rstrip('.')}.") from error
+        reason = next(iter(archive.problems), "") if archive else ""
+        raise SourceError(f"The workbook is damaged: {reason or str(error).rstrip('.')}.") from error
     if archive:
         draft.problems += archive.problems
         draft.notes += archive.notes
@@ -82,9 +86,31 @@ def _write_sheet(workbook: Any, name: str, hidden: bool, draft: Draft) -> None:
         return
     draft.mark("row", 0)
     draft.heading(1, f"{name} (hidden sheet)" if hidden else name)
-    for block in _blocks((number, [_written(cell) for cell in row]) for number, row in enumerate(rows, start=1)):
+    for block in _blocks(_numbered(rows, sheet)):
         draft.numbered_table(block)
     draft.mark("row", 0)
+
+
+def _numbered(rows: Iterable[list[object]], sheet: Any) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their numbers; labels that are merged over several rows stand in each of them."""
+    first_column = sheet.start[1]
+    merged: dict[int, list[tuple[int, int]]] = {}  # row, from 0 → column, and the last row that it covers
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        if bottom > top and left >= first_column:
+            merged.setdefault(top, []).append((left - first_column, bottom))
+    down: dict[int, tuple[int, str]] = {}
+    for number, row in enumerate(rows):
+        line = [_written(cell) for cell in row]
+        filled = any(line)
+        for column, (last, words) in list(down.items()):
+            if number > last:
+                del down[column]
+            elif filled and not line[column]:
+                line[column] = words
+        for column, last in merged.get(number, ()):
+            if column < len(line):
+                down[column] = last, label(line[column])
+        yield number + 1, line
 
 
 def _blocks(rows: Iterable[tuple[int, list[str]]]) -> Iterator[list[tuple[int, list[str]]]]:
@@ -118,22 +144,24 @@ def _written(value: object) -> str:
 
 
 def _too_large(archive: Archive, draft: Draft) -> dict[str, str]:
-    """Why sheets cannot be read, by their name ("" for all): one cell in the far corner would fill the memory."""
-    refused: dict[str, str] = {}
+    """Why sheets cannot be read, by their name: one cell in the far corner would fill the memory."""
     if "content.xml" in archive:
-        columns, rows = _repeated(archive.read("content.xml"))
-        if columns * rows > _MOST_CELLS:
-            refused[""] = f"it repeats cells over {rows:,} rows and {columns:,} columns, and was not read"
-        return refused
+        content = archive.read("content.xml")
+        refuse_entities(content, "content.xml")
+        cells = _repeated_cells(content)
+        if cells > _MOST_CELLS:
+            raise SourceError(f"The workbook repeats a few cells to {cells:,}, and was not read.")
+        return {}
+    refused: dict[str, str] = {}
     unsaved = 0
     for name, part in _sheet_parts(archive).items():
         if not part.endswith(".xml"):
             continue  # xlsb, which is binary
         content = archive.read(part)
         rows = columns = 0
-        for place in _PLACE.finditer(content):
-            rows = max(rows, int(place[2]))
-            columns = max(columns, _column(place[1]))
+        for cell in _FILLED_CELL.finditer(content):
+            rows = max(rows, int(cell[2]))
+            columns = max(columns, _column(cell[1]))
         if rows * columns > _MOST_CELLS:
             refused[name] = f"its cells reach over {rows:,} rows and {columns:,} columns, and it was not read"
         unsaved += len(_NO_VALUE.findall(content))
@@ -142,13 +170,18 @@ def _too_large(archive: Archive, draft: Draft) -> dict[str, str]:
     return refused
 
 
-def _repeated(content: bytes) -> tuple[int, int]:
-    """The most columns and rows that repeated cells with content in them may cover."""
-    most = {b"columns": 1, b"rows": 1}
-    for element in re.finditer(rb"<table:table-(?:cell|row)\b[^>]*[^/]>", content):
-        for kind, number in _REPEATED.findall(element[0]):
-            most[kind] = max(most[kind], int(number))
-    return most[b"columns"], most[b"rows"]
+def _repeated_cells(content: bytes) -> int:
+    """How many filled cells an OpenDocument sheet stands for: a single one can be repeated over the whole sheet."""
+    total = 0
+    for row in _ROW.finditer(content):
+        filled = sum(_times(cell[0]) for cell in _OPEN_CELL.finditer(row[2]))
+        total += filled * _times(row[1])
+    return total
+
+
+def _times(tag: bytes) -> int:
+    repeated = _REPEATED.search(tag)
+    return int(repeated[1]) if repeated else 1
 
 
 def _column(letters: bytes) -> int:

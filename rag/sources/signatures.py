@@ -32,7 +32,12 @@ _MEDIA_TYPES = {
     b"application/vnd.oasis.opendocument.presentation": ".odp",
     b"application/vnd.oasis.opendocument.spreadsheet": ".ods",
 }
-_PARTS = (("word/", ".docx"), ("ppt/", ".pptx"), ("xl/workbook.bin", ".xlsb"), ("xl/", ".xlsx"))
+_PARTS = (
+    ("word/document.xml", ".docx"),
+    ("ppt/presentation.xml", ".pptx"),
+    ("xl/workbook.bin", ".xlsb"),
+    ("xl/workbook.xml", ".xlsx"),
+)
 _STREAMS = (
     ("EncryptedPackage", ENCRYPTED := ".encrypted"),
     ("WordDocument", ".doc"),
@@ -78,8 +83,11 @@ def _zip_ending(data: bytes) -> str:
     for media_type, ending in _MEDIA_TYPES.items():
         if first and first[1].startswith(media_type):
             return ending
+    for part, ending in _PARTS:
+        if part in names:
+            return ending
     if "[Content_Types].xml" in names:
-        return next((ending for part, ending in _PARTS if any(name.startswith(part) for name in names)), "")
+        return ""  # an Office file without its main part, or one of another program
     if "META-INF/container.xml" in names:
         return ".epub"
     return "" if "content.xml" in names else ".zip"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rag.errors import SourceError
 from rag.sources.archive import Archive
-from rag.sources.draft import Draft, lowered, raised
+from rag.sources.draft import Draft, label, lowered, raised
 from rag.sources.formula import formula
 from rag.sources.markup import Node
 from rag.sources.word import core_title
@@ -83,7 +83,7 @@ class _Slide:
     def _shape(self, shape: Node) -> None:
         if shape.name == "p:graphicFrame":
             for table in shape.all("a:tbl"):
-                self._draft.table([[_words(cell) for cell in row.elements("a:tc")] for row in table.elements("a:tr")])
+                self._draft.table(_grid(table))
             for chart in shape.all("c:chart"):
                 self._chart(self._target(chart.get("r:id")))
             for diagram in shape.all("dgm:relIds"):
@@ -149,6 +149,20 @@ class _Slide:
             self._draft.heading(2, "Comments")
             for line in lines:
                 self._draft.paragraph(line)
+
+
+def _grid(table: Node) -> Iterator[list[str]]:
+    """The words of a table's cells; one that is merged over several columns stands in the first of them."""
+    above: list[str] = []
+    for row in table.elements("a:tr"):
+        line = []
+        for column, cell in enumerate(row.elements("a:tc")):
+            if cell.get("vMerge") in ("1", "true"):
+                line.append(label(above[column]) if column < len(above) else "")
+            else:
+                line.append(_words(cell))
+        yield line
+        above = line
 
 
 def _comment_text(comment: Node) -> str:

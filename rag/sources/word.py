@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rag.errors import SourceError
 from rag.sources.archive import Archive
-from rag.sources.draft import Draft, lowered, raised
+from rag.sources.draft import Draft, label, lowered, raised
 from rag.sources.formula import formula
 from rag.sources.markup import Node
 from rag.sources.numbering import Numbering
@@ -116,10 +116,12 @@ class _Body:
                 self._table(child)
             elif child.name == "mc:AlternateContent":
                 self.blocks(_alternative(child))
-            elif child.name in _TRANSPARENT:
-                self.blocks(child)
             elif child.name == "m:oMathPara":
                 self._draft.paragraph(formula(child))
+            elif child.name in ("w:r", "w:hyperlink"):  # out of place, in what nests too deeply
+                self._paragraph(Node("w:p", {}, [child]))
+            elif child.name not in _UNSEEN:
+                self.blocks(child)
 
     def _paragraph(self, node: Node) -> None:
         found = _Paragraph()
@@ -224,26 +226,31 @@ class _Body:
             for cell in cells:
                 self.blocks(cell)
             return
-        self._draft.table([list(self._cells(row)) for row in rows])
+        above: dict[int, str] = {}  # the words of the cells that are merged downwards, by their column
+        self._draft.table([list(self._cells(row, above)) for row in rows])
 
     def _is_layout(self, cell: Node) -> bool:
         return next(cell.all("w:tbl"), None) is not None or len(cell.text()) > _LONG_CELL
 
-    def _cells(self, row: list[Node]) -> Iterator[str]:
-        """The words of a row's cells in their columns; a merged cell stands in the first of them."""
+    def _cells(self, row: list[Node], above: dict[int, str]) -> Iterator[str]:
+        """The words of a row's cells in their columns; a merged cell stands in the first column that it covers."""
+        column = 0
         for cell in row:
             properties = cell.first("w:tcPr") or Node("", {})
             merged = properties.first("w:vMerge")
             if merged is not None and merged.get("w:val") != "restart":
-                yield ""
+                yield label(above.get(column, ""))
             else:
                 inside = Draft()
                 outside, self._draft = self._draft, inside
                 self.blocks(cell)
                 self._draft = outside
                 yield inside.text
+                above[column] = inside.text
             span = _value(properties, "w:gridSpan")
-            yield from [""] * (min(int(span), 100) - 1 if span.isdecimal() and len(span) < 5 else 0)
+            width = min(max(int(span), 1), 100) if span.isdecimal() and len(span) < 5 else 1
+            yield from [""] * (width - 1)
+            column += width
 
     def _number(self, properties: Node, style_id: str) -> tuple[str, int]:
         """What is printed before a paragraph, and how deep its list is."""

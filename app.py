@@ -26,6 +26,7 @@ def main() -> int:
         from rag.engine import Engine
 
         with Engine(settings) as engine:
+            engine.start_watching()
             serve(engine)
     except RagError as error:
         sys.stderr.write(f"{error}\n")

@@ -1,4 +1,4 @@
-"""The command line: ``python -m rag index | ask | doctor | models``.
+"""The command line: ``python -m rag index | ask | check | doctor | libraries | arxiv | models``.
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0, 1 for an error that the person can
 mend, 2 for wrong usage.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import getpass
 import io
 import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from rag.types import AnswerDone, Change, FileState, RetrievalDone, TextDelta
 
 if TYPE_CHECKING:
     from rag.engine import Engine
-    from rag.types import Retrieval, SyncEvent, SyncReport, Trace
+    from rag.types import HealthCheck, LibrarySettings, Retrieval, SyncEvent, SyncReport, Trace
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,12 +66,36 @@ def _parser() -> argparse.ArgumentParser:
     index = commands.add_parser("index", help="bring a library in step with a folder")
     index.add_argument("folder", type=Path, metavar="FOLDER")
     index.add_argument("--plan", action="store_true", help="only show what would be done")
+    index.add_argument("--verify", action="store_true", help="compare every file's content, not only size and time")
+    index.add_argument("--allow-empty", action="store_true", help="forget a folder's files though it is empty now")
+    index.add_argument("--include", action="append", metavar="PATTERN", help="read only what matches (as in gitignore)")
+    index.add_argument("--exclude", action="append", metavar="PATTERN", help="do not read what matches; !PATTERN does")
+    index.add_argument("--ocr", action=_ON_OFF, default=None, help="recognise text on scans and images")
+    index.add_argument("--layout", action=_ON_OFF, default=None, help="read PDFs with layout analysis (slower)")
+    index.add_argument(
+        "--password", action="append", nargs="?", const="", metavar="PASSWORD",
+        help="try this on encrypted files; without a value it is asked for, and nobody sees it; kept in memory only",
+    )  # fmt: skip
     index.set_defaults(run=_index)
 
     ask = commands.add_parser("ask", help="ask a library a question")
     ask.add_argument("question")
     ask.add_argument("--notes", type=_positive, metavar="N", help="passages given to the model (default: by its size)")
     ask.set_defaults(run=_ask)
+
+    check = commands.add_parser("check", help="does the library's catalog agree with its keyword index and vectors?")
+    check.add_argument("--repair", action="store_true", help="mend what disagrees; no file is read again")
+    check.set_defaults(run=_check)
+
+    libraries = commands.add_parser("libraries", help="list, rename and delete libraries")
+    libraries.add_argument("--rename", nargs=2, metavar=("NAME", "NEW"))
+    libraries.add_argument("--delete", metavar="NAME", help="its index and conversations; your own files stay")
+    libraries.set_defaults(run=_libraries)
+
+    arxiv = commands.add_parser("arxiv", help="fetch papers from arXiv into the library, then index them")
+    arxiv.add_argument("wanted", nargs="+", help="ids, addresses, or words to search for")
+    arxiv.add_argument("--limit", type=_positive, default=10, metavar="N", help="papers of a search (default: 10)")
+    arxiv.set_defaults(run=_arxiv)
 
     doctor = commands.add_parser("doctor", help="check this installation and the library")
     doctor.set_defaults(run=_doctor)
@@ -86,11 +111,20 @@ def _parser() -> argparse.ArgumentParser:
     use.add_argument("model", help="an id of `models list`, auto, or none (search only)")
     use.set_defaults(run=_models_use)
 
-    for command in (index, ask, doctor, listing, pull, use):
+    for command in (index, ask, check, libraries, arxiv, doctor, listing, pull, use):
         command.add_argument("--json", action="store_true", help="print one JSON value instead of text")
-    for command in (index, ask, doctor):
+    for command in (index, check, arxiv, doctor):
         command.add_argument("--library", metavar="NAME", help="the library (default: the one used last)")
+    ask.add_argument(
+        "--library",
+        metavar="NAME",
+        action="append",
+        help="the library (default: the one used last); may be repeated",
+    )
     return parser
+
+
+_ON_OFF = argparse.BooleanOptionalAction
 
 
 def _positive(text: str) -> int:
@@ -104,14 +138,19 @@ def _positive(text: str) -> int:
 
 
 def _index(engine: Engine, options: argparse.Namespace) -> int:
-    library = options.library or engine.default_library()
-    if options.plan:
-        return _show_plan(engine, library, options)
     folder = engine.folder(options.folder)
+    library = options.library or engine.default_library()
+    for password in options.password or ():
+        engine.give_password(password or getpass.getpass("Password for encrypted files: "))
+    if options.plan:
+        return _show_plan(engine, library, folder, options)
     if library not in {info.name for info in engine.libraries()}:
         engine.create_library(library)
+    # What is said about a library here is kept with it, as what is said on the page.
+    engine.set_library_settings(library, _settings(engine, library, options))
     engine.use_library(library)
-    report = _follow(engine, library, folder)
+    events = engine.sync(library, folder, verify=options.verify, allow_empty=options.allow_empty)
+    report = _follow(engine, library, events)
     if report is None:
         return 1
     if options.json:
@@ -121,20 +160,36 @@ def _index(engine: Engine, options: argparse.Namespace) -> int:
     return 1 if report.stopped else 0
 
 
-def _show_plan(engine: Engine, library: str, options: argparse.Namespace) -> int:
-    plan = engine.plan(library, options.folder)
+def _settings(engine: Engine, library: str, options: argparse.Namespace) -> LibrarySettings:
+    """The library's settings with what the command line says of them."""
+    said = {name: getattr(options, name) for name in ("ocr", "layout") if getattr(options, name) is not None}
+    said |= {name: tuple(getattr(options, name)) for name in ("include", "exclude") if getattr(options, name)}
+    return dataclasses.replace(engine.library_settings(library), **said)
+
+
+def _show_plan(engine: Engine, library: str, folder: Path, options: argparse.Namespace) -> int:
+    settings = _settings(engine, library, options)
+    plan = engine.plan(library, folder, verify=options.verify, allow_empty=options.allow_empty, settings=settings)
     if options.json:
-        lines = [{"path": planned.path, "change": planned.change, "size": planned.size} for planned in plan.files]
-        _print_json({"library": library, "root": plan.root, "files": lines, "skipped": plan.skipped})
+        lines = [
+            {"path": planned.path, "change": planned.change, "size": planned.size, "why": planned.why}
+            for planned in plan.files
+        ]
+        _print_json(
+            {"library": library, "root": plan.root, "files": lines, "skipped": plan.skipped, "seconds": plan.seconds}
+        )
         return 0
     for planned in plan.work:
-        print(f"{planned.change:<9} {planned.path}")
+        print(f"{planned.change:<9} {planned.path}" + (f" ({planned.why})" if planned.why else ""))
     for path, reason in plan.skipped:
         print(f"skipped   {path}: {reason}")
+    changes = ", ".join(f"{plan.count(change)} {change}" for change in Change if plan.count(change))
+    about = f"; about {plan.seconds:.0f} s" if plan.seconds else ""
+    print(f"{len(plan.files)} files ({changes}){about}")
     return 0
 
 
-def _follow(engine: Engine, library: str, folder: Path) -> SyncReport | None:
+def _follow(engine: Engine, library: str, events: Iterable[SyncEvent]) -> SyncReport | None:
     """Runs a sync with a progress bar; the first Ctrl-C ends it after the slice at work."""
     from tqdm import tqdm
 
@@ -142,7 +197,7 @@ def _follow(engine: Engine, library: str, folder: Path) -> SyncReport | None:
     previous = signal.signal(signal.SIGINT, lambda *_: engine.stop_sync(library))
     try:
         with tqdm(unit=" files", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
-            for event in engine.sync(library, folder):
+            for event in events:
                 bar.total = event.files_total
                 bar.n = event.files_done
                 bar.set_postfix_str(_progress(event), refresh=True)
@@ -177,15 +232,16 @@ def _print_report(report: SyncReport) -> None:
 
 
 def _ask(engine: Engine, options: argparse.Namespace) -> int:
-    library = options.library or engine.default_library()
-    if library not in {info.name for info in engine.libraries()}:
-        raise LibraryMissing(
-            f"There is no library “{library}”.", "`python -m rag index FOLDER --library NAME` makes one."
-        )
+    library, *also = options.library or [engine.default_library()]
+    for name in (library, *also):
+        if name not in {info.name for info in engine.libraries()}:
+            raise LibraryMissing(
+                f"There is no library “{name}”.", "`python -m rag index FOLDER --library NAME` makes one."
+            )
     trace: Trace | None = None
     # On a terminal the words are shown as they come, on standard error: what counts is the checked answer after them.
     watched = sys.stderr.isatty() and not options.json
-    with closing(engine.ask(library, options.question, notes=options.notes)) as events:
+    with closing(engine.ask(library, options.question, notes=options.notes, also=also)) as events:
         for event in events:
             if isinstance(event, RetrievalDone) and not options.json:
                 _print_hits(event.retrieval)
@@ -272,11 +328,17 @@ def _answer_json(trace: Trace) -> dict[str, Any]:
     }
 
 
-# ------------------------------------------------------------------------------------------------- doctor and models
+# ------------------------------------------------------------------------------------------ libraries, check, arXiv
 
 
-def _doctor(engine: Engine, options: argparse.Namespace) -> int:
-    checks = engine.health(options.library or engine.default_library())
+def _check(engine: Engine, options: argparse.Namespace) -> int:
+    library = options.library or engine.default_library()
+    if options.repair:
+        _follow(engine, library, engine.repair(library))
+    return _show_checks(engine.check(library), options)
+
+
+def _show_checks(checks: Sequence[HealthCheck], options: argparse.Namespace) -> int:
     if options.json:
         _print_json(checks)
     else:
@@ -285,6 +347,53 @@ def _doctor(engine: Engine, options: argparse.Namespace) -> int:
             if check.action and check.state != "ok":
                 print(f"         → {check.action}")
     return 1 if any(check.state == "error" for check in checks) else 0
+
+
+def _libraries(engine: Engine, options: argparse.Namespace) -> int:
+    if options.rename:
+        engine.rename_library(*options.rename)
+    if options.delete:
+        if options.delete not in {info.name for info in engine.libraries()}:
+            raise LibraryMissing(f"There is no library “{options.delete}”.", "`python -m rag libraries` lists them.")
+        engine.delete_library(options.delete)
+    libraries = engine.libraries()
+    if options.json:
+        _print_json(libraries)
+    else:
+        for info in libraries:
+            about = info.error or f"{info.files} files, {info.chunks} chunks, {info.embedder or 'empty'}"
+            print(f"{info.name}: {about}" + "".join(f"\n    {root}" for root in info.roots))
+    return 0
+
+
+def _arxiv(engine: Engine, options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    library = options.library or engine.default_library()
+    last = None
+    with tqdm(unit=" papers", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+        for last in engine.fetch(library, " ".join(options.wanted), options.limit):
+            bar.total = last.total or None
+            bar.n = last.done
+            bar.set_postfix_str(last.current[:60], refresh=True)
+    report = _follow(engine, library, engine.sync(library, engine.papers_folder(library)))
+    if options.json:
+        _print_json({"fetch": last, "sync": report})
+        return 0
+    if last is not None:
+        for paper, reason in last.failed:
+            print(f"failed   {paper}: {reason}")
+        print(f"{last.fetched} papers fetched, {last.skipped} were here, {len(last.failed)} failed")
+    if report is not None:
+        _print_report(report)
+    return 0
+
+
+# ------------------------------------------------------------------------------------------------- doctor and models
+
+
+def _doctor(engine: Engine, options: argparse.Namespace) -> int:
+    return _show_checks(engine.health(options.library or engine.default_library()), options)
 
 
 def _models_list(engine: Engine, options: argparse.Namespace) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -11,10 +12,12 @@ from types import TracebackType
 from rag.answering.chain import Answering, AnswerRun
 from rag.answering.citations import without_marks
 from rag.answering.export import to_markdown
-from rag.errors import LibraryCorrupt, LibraryError, RagError
+from rag.errors import LibraryCorrupt, LibraryError, RagError, SourceError
+from rag.index.check import check, repair
 from rag.index.chunking import ChunkProfile
+from rag.index.instep import InStep
 from rag.index.jobs import SyncJob
-from rag.index.library import Library, Shelf
+from rag.index.library import Library, Shelf, is_stale
 from rag.index.plan import make_plan, plan_again
 from rag.index.sync import apply_plan, forget_file
 from rag.inspection.doctor import examine
@@ -23,21 +26,31 @@ from rag.models.base import ChatModel, Embedder
 from rag.models.picked import PickedModels
 from rag.retrieval.retriever import Retriever
 from rag.settings import Choices, Settings
+from rag.sources import ocr
+from rag.sources.fetching import FetchJob
+from rag.sources.patterns import Patterns
 from rag.sources.scan import folder_of
 from rag.sources.workers import ReaderPool
 from rag.types import (
     AnswerDone,
     AnswerEvent,
+    Change,
     Chunk,
     ConversationInfo,
     Exchange,
+    FetchStatus,
     FileRecord,
     FileReport,
+    FileXray,
+    FolderState,
+    Freshness,
     HealthCheck,
     JobStatus,
     LibraryInfo,
+    LibrarySettings,
     ModelChoice,
     PullProgress,
+    ReadOptions,
     Retrieval,
     Span,
     Status,
@@ -77,17 +90,26 @@ class Engine:
         self._models = PickedModels(settings, self._choices)
         self._readers = ReaderPool(settings.read_workers, settings.read_timeout, settings.read_memory_mb * 2**20)
         self._jobs: dict[str, SyncJob] = {}
+        self._fetches: dict[str, FetchJob] = {}
+        self._passwords: tuple[str, ...] = ()
+        self._steps = InStep(self._compare, self.resume_sync)
+        self._watching = False
         self._last: dict[str, Trace] = {}
         if not self._shelf.names():
             self._shelf.create(SAMPLES)
 
     def close(self) -> None:
         """Stops running jobs after their current slice, and frees models, workers and stores."""
+        self._steps.close()
+        for fetch in self._fetches.values():
+            fetch.stop()
         for job in self._jobs.values():
             job.stop()
         self._readers.close()  # a job that waits for a slow file ends with it
         for job in self._jobs.values():
             job.join(_CLOSING_SECONDS)
+        for fetch in self._fetches.values():
+            fetch.join(_CLOSING_SECONDS)
         self._models.close()
         self._shelf.close()
 
@@ -123,6 +145,50 @@ class Engine:
         """Makes an empty library."""
         return self._shelf.create(name).info()
 
+    def rename_library(self, name: str, new_name: str) -> LibraryInfo:
+        """Gives a library another name.
+
+        Raises:
+            LibraryError: The name is taken, or a sync of the library is running.
+        """
+        self._let_go(name)
+        renamed = self._shelf.rename(name, new_name)
+        if self._watching:
+            self._watch(renamed)
+        if self._choices.get("library") == name:
+            self._choices.set("library", renamed.name)
+        return renamed.info()
+
+    def library_settings(self, name: str) -> LibrarySettings:
+        """What a library has of its own."""
+        return self._shelf.library(name).catalog.settings()
+
+    def set_library_settings(self, name: str, settings: LibrarySettings) -> None:
+        """Changes what a library has of its own; the next sync reads again what that touches.
+
+        Raises:
+            SourceError: A pattern is not valid.
+            LibraryError: The overlap is too large for the chunks.
+        """
+        library = self._shelf.library(name)
+        for patterns in (settings.include, settings.exclude):
+            Patterns(patterns, "the library's settings")
+        library.catalog.set_settings(settings)
+        self._steps.forget(name)
+        if self._watching:
+            self._watch(library)
+
+    def start_watching(self) -> None:
+        """From now on, keeps the libraries in step whose settings say so; a command that ends at once does not."""
+        self._watching = True
+        for name in self._shelf.names():
+            with suppress(RagError):  # one that cannot be opened says so where it is shown
+                self._watch(self._shelf.library(name))
+
+    def folder_state(self, library: str) -> FolderState:
+        """Whether a library is in step with its folders; the look itself is made in the background."""
+        return self._steps.state(library)
+
     def delete_library(self, name: str) -> None:
         """Deletes a library with its index, its conversations and the files that were dropped into it.
 
@@ -131,10 +197,7 @@ class Engine:
         Raises:
             LibraryError: A sync of it is running.
         """
-        if name in self._jobs:
-            self._jobs[name].refuse_while_running()
-        self._jobs.pop(name, None)
-        self._last.pop(name, None)
+        self._let_go(name)
         self._shelf.delete(name)
 
     def sample_folder(self) -> Path:
@@ -159,17 +222,40 @@ class Engine:
         """A library's files with their state."""
         return self._shelf.library(library).catalog.files()
 
-    def plan(self, library: str, folder: Path) -> SyncPlan:
-        """What a sync of a folder would do; changes nothing."""
-        return make_plan(self._shelf.library(library), folder, self._profile())
+    def plan(
+        self,
+        library: str,
+        folder: Path,
+        *,
+        verify: bool = False,
+        allow_empty: bool = False,
+        settings: LibrarySettings | None = None,
+    ) -> SyncPlan:
+        """What a sync of a folder would do; changes nothing.
 
-    def sync(self, library: str, folder: Path) -> Iterator[SyncEvent]:
+        Args:
+            library: The library.
+            folder: The folder.
+            verify: Compares every file's content, not only size, time and inode.
+            allow_empty: Plans to forget a folder's files although it is missing or empty now.
+            settings: The library's settings to plan for; None: those that it has.
+
+        Raises:
+            SourceError: The folder cannot be read, or is empty and that is not allowed.
+        """
+        return self._plan(self._shelf.library(library), folder, verify, allow_empty, settings)
+
+    def sync(
+        self, library: str, folder: Path, *, verify: bool = False, allow_empty: bool = False
+    ) -> Iterator[SyncEvent]:
         """Brings a library in step with a folder, in this thread. The last event carries the report."""
         opened = self._shelf.library(library)
-        root = folder_of(folder)
-        yield from self._job(opened).run(str(root), lambda stop: self._sync(opened, root, stop))
+        root = _root(folder, allow_empty)
+        yield from self._job(opened).run(
+            str(root), lambda stop: self._sync_all(opened, [root], stop, verify, allow_empty)
+        )
 
-    def start_sync(self, library: str, folder: Path) -> None:
+    def start_sync(self, library: str, folder: Path, *, verify: bool = False, allow_empty: bool = False) -> None:
         """Does the same in the background.
 
         Raises:
@@ -178,9 +264,9 @@ class Engine:
             EmbedderMismatch: The embedder in use did not build the library.
         """
         opened = self._shelf.library(library)
-        root = folder_of(folder)
+        root = _root(folder, allow_empty)
         self._embedder(opened)
-        self._job(opened).start(str(root), lambda stop: self._sync(opened, root, stop))
+        self._job(opened).start(str(root), lambda stop: self._sync_all(opened, [root], stop, verify, allow_empty))
 
     def start_rebuild(self, library: str) -> None:
         """Empties a library and indexes its folders anew, with the embedder and chunk sizes now chosen."""
@@ -228,32 +314,104 @@ class Engine:
         self._job(self._shelf.library(library)).refuse_while_running()
         forget_file(self._shelf.library(library), file_id)
 
-    def reread_file(self, library: str, file_id: int) -> FileReport:
+    def reread_file(self, library: str, file_id: int, options: ReadOptions | None = None) -> FileReport:
         """Reads one file again, whether it has changed or not.
 
+        Args:
+            library: The library.
+            file_id: The file.
+            options: How it is to be read from now on; its passwords are kept in memory only. None: as before.
+
         Raises:
-            LibraryError: A sync of this library is running, or it has no such file.
+            LibraryError: A sync of this library is running, it has no such file, or the file is a copy of another.
+            SourceError: The file is gone.
         """
         opened = self._shelf.library(library)
         self._job(opened).refuse_while_running()
+        if options is not None:
+            for password in options.passwords:
+                self.give_password(password)
+            opened.catalog.set_options(file_id, replace(options, passwords=()))
         plan = plan_again(opened, file_id)
         report: FileReport | None = None
-        for event in apply_plan(opened, plan, self._embedder(opened), self._readers, self._profile()):
+        profile = self._profile(opened.catalog.settings())
+        for event in apply_plan(opened, plan, self._embedder(opened), self._readers, profile, None, self._passwords):
             report = event.report or report
         if report is None:
             raise LibraryError("The file was not read.", "Reload the page to see what the library holds.")
         return report
 
+    def xray(self, library: str, file_id: int) -> FileXray:
+        """Everything that was taken from a file.
+
+        Raises:
+            LibraryError: The library has no such file.
+        """
+        return self._shelf.library(library).xray(file_id)
+
+    def give_password(self, password: str) -> None:
+        """Remembers a password for encrypted files, in memory and until Footnote ends."""
+        if password and password not in self._passwords:
+            self._passwords = (password, *self._passwords)
+
+    def ocr_engine(self) -> str:
+        """The engine that recognises text on images, by name; empty where none is installed."""
+        return ocr.available()
+
+    # ------------------------------------------------------------------------------------------------------- papers
+
+    def papers_folder(self, name: str) -> Path:
+        """Where papers that were fetched for a library are kept; it may not exist yet."""
+        return self._shelf.folder(name) / "papers"
+
+    def fetch(self, library: str, wanted: str, limit: int) -> Iterator[FetchStatus]:
+        """Fetches papers from arXiv into the library's own folder, in this thread; a sync then indexes them.
+
+        Args:
+            library: The library.
+            wanted: Ids, addresses or words to search for.
+            limit: Papers of a search at most.
+
+        Raises:
+            SourceError: arXiv cannot be reached, or finds nothing.
+            LibraryError: A fetch for this library is running.
+        """
+        yield from self._fetch(self._shelf.library(library)).run(wanted, limit)
+
+    def start_fetch(self, library: str, wanted: str, limit: int) -> None:
+        """Fetches papers in the background, then brings the library in step with them."""
+        opened = self._shelf.library(library)
+
+        def index() -> None:
+            self.start_sync(library, self.papers_folder(library))
+
+        self._fetch(opened).start(wanted, limit, index)
+
+    def fetch_status(self, library: str) -> FetchStatus:
+        """How far the library's fetch is, or how the last one since Footnote's start ended."""
+        return self._fetch(self._shelf.library(library)).status()
+
+    def stop_fetch(self, library: str) -> None:
+        """Asks the running fetch to end; papers that are whole stay."""
+        self._fetch(self._shelf.library(library)).stop()
+
     # ------------------------------------------------------------------------------------------------------- asking
 
     def ask(
-        self, library: str, question: str, *, conversation: int | None = None, notes: int | None = None
+        self,
+        library: str,
+        question: str,
+        *,
+        conversation: int | None = None,
+        notes: int | None = None,
+        also: Sequence[str] = (),
     ) -> Generator[AnswerEvent, None, None]:
         """Answers a question.
 
         Args:
             library: The library to ask.
             question: The question.
+            also: Other libraries to search with it, built with the same embedder.
             conversation: Its earlier exchanges are the history, and this one is kept there; None: kept nowhere.
             notes: Passages for the model; None: by the settings or the model's size.
 
@@ -265,7 +423,7 @@ class Engine:
         exchanges = opened.catalog.exchanges(conversation) if conversation is not None else ()
         with self._models.using_chat() as chat:
             wanted = notes or self.settings.notes or None
-            answering = Answering(self._retriever(opened), chat, wanted, self.settings.answer_tokens)
+            answering = Answering(self._retriever(library, *also), chat, wanted, self.settings.answer_tokens)
             run = AnswerRun(answering, question.strip(), _turns(exchanges))
             events = run.events()
             try:
@@ -280,13 +438,35 @@ class Engine:
                     self._keep(opened, conversation, trace)
                 raise
 
-    def search(self, library: str, query: str) -> Retrieval:
+    def search(self, library: str, query: str, also: Sequence[str] = ()) -> Retrieval:
         """Searches without answering."""
-        return self._retriever(self._shelf.library(library)).search(query.strip())
+        return self._retriever(library, *also).search(query.strip())
 
     def chunk(self, library: str, chunk_id: str) -> Chunk | None:
-        """A chunk by its id; None when it is not in the library any more."""
-        return self._shelf.library(library).catalog.chunks([chunk_id]).get(chunk_id)
+        """A chunk by its id; None when neither the library nor another one has it any more."""
+        _, chunk = self._holder(library, chunk_id)
+        return chunk
+
+    def freshness(self, library: str, chunks: Iterable[Chunk]) -> dict[str, Freshness]:
+        """What became of passages since they were indexed, by chunk id; those that are as they were are left out.
+
+        ``changed``: the file has changed on disk; ``gone``: it is not there any more, or not in the library; ``old``:
+        the file was indexed anew, and this passage is from before.
+        """
+        found: dict[str, Freshness] = {}
+        for chunk in chunks:
+            holder = self._shelf.library(chunk.library or library)
+            record = holder.catalog.file(chunk.file_id)
+            if record is None or record.path != chunk.path:
+                found[chunk.id] = "gone"
+                continue
+            if not record.absolute.exists():
+                found[chunk.id] = "gone"
+            elif is_stale(record):
+                found[chunk.id] = "changed"
+            elif not holder.catalog.chunks([chunk.id]):
+                found[chunk.id] = "old"
+        return found
 
     def page_image(self, library: str, chunk_id: str, spans: Sequence[Span] = ()) -> bytes:
         """A PDF page as PNG: the one of the first given part of a chunk, highlighted, else the one it begins on.
@@ -295,16 +475,27 @@ class Engine:
             LibraryError: The chunk is gone, or its file has no pages.
             SourceError: The file is gone or cannot be drawn.
         """
-        opened = self._shelf.library(library)
-        chunk = self.chunk(library, chunk_id)
-        record = opened.catalog.file(chunk.file_id) if chunk else None
+        holder, chunk = self._holder(library, chunk_id)
+        record = holder.catalog.file(chunk.file_id) if chunk else None
         if chunk is None or record is None:
             raise LibraryError("That passage is not in the library any more.", "Ask again to see the present one.")
         if chunk.page is None:
             raise LibraryError(f"{chunk.path} has no pages.", "The passage's text is all there is to show.")
         texts = [chunk.text[span.start - chunk.span.start : span.end - chunk.span.start] for span in spans]
         page = chunk.page_at(spans[0].start) if spans else chunk.page
-        return self._readers.page_image(record.absolute, page or chunk.page, texts or [chunk.text], _PAGE_ZOOM)
+        return self._readers.page_image(
+            record.absolute, page or chunk.page, texts or [chunk.text], _PAGE_ZOOM, self._passwords
+        )
+
+    def file_page_image(self, library: str, file_id: int, page: int) -> bytes:
+        """A page of a PDF as PNG, whether anything was read from it or not.
+
+        Raises:
+            LibraryError: The library has no such file.
+            SourceError: The file is gone, has no such page or cannot be drawn.
+        """
+        record = self._record(library, file_id)
+        return self._readers.page_image(record.absolute, page, (), _PAGE_ZOOM, self._passwords)
 
     # ------------------------------------------------------------------------------------------------ conversations
 
@@ -413,28 +604,128 @@ class Engine:
                 problem = error
         return examine(self.settings, self.status(), opened, problem)
 
+    def check(self, library: str) -> tuple[HealthCheck, ...]:
+        """Whether the library's catalog, keyword index and vectors agree, and its vectors are the embedder's."""
+        opened = self._shelf.library(library)
+        return check(opened, self._embedder(opened) if opened.catalog.embedder() else None)
+
+    def repair(self, library: str) -> Iterator[SyncEvent]:
+        """Mends what :meth:`check` finds, from the catalog; no file is read again.
+
+        Raises:
+            LibraryError: A sync of this library is running.
+        """
+        opened = self._shelf.library(library)
+        yield from self._job(opened).run(str(opened.folder), lambda stop: repair(opened, self._embedder(opened), stop))
+
     # -------------------------------------------------------------------------------------------------------- wiring
 
-    def _profile(self) -> ChunkProfile:
-        return ChunkProfile(self.settings.chunk_tokens, self.settings.chunk_overlap)
+    def _profile(self, settings: LibrarySettings) -> ChunkProfile:
+        limit = settings.chunk_tokens or self.settings.chunk_tokens
+        overlap = self.settings.chunk_overlap if settings.chunk_overlap is None else settings.chunk_overlap
+        return ChunkProfile(limit, overlap)
 
     def _job(self, library: Library) -> SyncJob:
         return self._jobs.setdefault(library.name, SyncJob(library.catalog))
 
-    def _sync(self, library: Library, folder: Path, stop: threading.Event) -> Iterator[SyncEvent]:
-        embedder = self._embedder(library)
-        plan = make_plan(library, folder, self._profile())
-        yield from apply_plan(library, plan, embedder, self._readers, self._profile(), stop)
+    def _fetch(self, library: Library) -> FetchJob:
+        return self._fetches.setdefault(library.name, FetchJob(self.papers_folder(library.name)))
 
-    def _sync_all(self, library: Library, roots: Sequence[Path], stop: threading.Event) -> Iterator[SyncEvent]:
+    def _let_go(self, name: str) -> None:
+        """Forgets what is held in memory of a library that will have another name, or none.
+
+        Raises:
+            LibraryError: A sync of it, or a fetch for it, is running.
+        """
+        if name in self._jobs:
+            self._jobs[name].refuse_while_running()
+        if name in self._fetches:
+            self._fetches[name].refuse_while_running()
+        self._steps.watch(name, ())
+        self._steps.forget(name)
+        self._jobs.pop(name, None)
+        self._fetches.pop(name, None)
+        self._last.pop(name, None)
+
+    def _watch(self, library: Library) -> None:
+        catalog = library.catalog
+        self._steps.watch(library.name, catalog.roots() if catalog.settings().watch else ())
+
+    def _compare(self, name: str) -> tuple[int, tuple[str, ...]]:
+        """Counts a library's files that differ from its folders, and names the folders that are missing."""
+        library = self._shelf.library(name)
+        changed, missing = 0, []
+        for root in library.catalog.roots():
+            try:
+                plan = self._plan(library, Path(root))
+            except SourceError:
+                missing.append(root)
+            else:
+                changed += sum(planned.change is not Change.RETRY for planned in plan.work)
+        return changed, tuple(missing)
+
+    def _plan(
+        self,
+        library: Library,
+        folder: Path,
+        verify: bool = False,
+        allow_empty: bool = False,
+        settings: LibrarySettings | None = None,
+    ) -> SyncPlan:
+        settings = settings or library.catalog.settings()
+        return make_plan(
+            library,
+            folder,
+            self._profile(settings),
+            settings=settings,
+            max_bytes=self.settings.max_file_mb * 2**20,
+            passwords=self._passwords,
+            verify=verify,
+            allow_empty=allow_empty,
+        )
+
+    def _sync_all(
+        self,
+        library: Library,
+        roots: Sequence[Path],
+        stop: threading.Event,
+        verify: bool = False,
+        allow_empty: bool = False,
+    ) -> Iterator[SyncEvent]:
+        """Brings a library in step with folders, one after the other."""
         reports: list[SyncReport] = []
-        for root in roots:
-            for event in self._sync(library, root, stop):
-                reports += [event.result] if event.result else []
-                yield replace(event, result=_joined(reports) if event.result else None)
+        self._steps.pause(library.name)
+        try:
+            for root in roots:
+                embedder = self._embedder(library)
+                plan = self._plan(library, root, verify, allow_empty)
+                profile = self._profile(library.catalog.settings())
+                for event in apply_plan(library, plan, embedder, self._readers, profile, stop, self._passwords):
+                    reports += [event.result] if event.result else []
+                    yield replace(event, result=_joined(reports) if event.result else None)
+        finally:
+            if self._watching:
+                self._watch(library)  # it may have one more folder now
+            self._steps.resume(library.name)
 
-    def _retriever(self, library: Library) -> Retriever:
-        return Retriever(libraries=(library,), embedder=self._embedder(library), candidates=self.settings.candidates)
+    def _retriever(self, *names: str) -> Retriever:
+        libraries = tuple(self._shelf.library(name) for name in dict.fromkeys(names))
+        filled = next((library for library in libraries if library.catalog.embedder()), libraries[0])
+        return Retriever(libraries=libraries, embedder=self._embedder(filled), candidates=self.settings.candidates)
+
+    def _holder(self, library: str, chunk_id: str) -> tuple[Library, Chunk | None]:
+        """The library that holds a chunk, the given one first: several may have been searched."""
+        for name in (library, *self._shelf.names()):
+            holder = self._shelf.library(name)
+            if chunk := holder.catalog.chunks([chunk_id]).get(chunk_id):
+                return holder, chunk
+        return self._shelf.library(library), None
+
+    def _record(self, library: str, file_id: int) -> FileRecord:
+        record = self._shelf.library(library).catalog.file(file_id)
+        if record is None:
+            raise LibraryError("That file is not in the library any more.", "Reload the page to see what is.")
+        return record
 
     def _embedder(self, library: Library) -> Embedder:
         """The embedder that a library is searched with: the one that built it, else the default one."""
@@ -452,6 +743,15 @@ class Engine:
         self._last[library.name] = trace
         if conversation is not None:
             library.catalog.add_exchange(conversation, trace)
+
+
+def _root(folder: Path, allow_missing: bool) -> Path:
+    try:
+        return folder_of(folder)
+    except SourceError:
+        if allow_missing:
+            return folder.expanduser().absolute()
+        raise
 
 
 def _joined(reports: Sequence[SyncReport]) -> SyncReport:

@@ -476,6 +476,10 @@ class FolderState:
     checked_at: float
 
 
+Freshness = Literal["changed", "gone", "old"]
+"""What became of a passage: its file has changed on disk, is not there any more, or was indexed anew since."""
+
+
 @dataclass(frozen=True, slots=True)
 class FetchStatus:
     """How far a library's fetch of papers is, or how the last one ended.

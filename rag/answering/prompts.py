@@ -116,7 +116,9 @@ def answer_messages(
 
 def quoted(number: int, chunk: Chunk) -> str:
     """One passage as the model reads it: its number, where it is from, and its text between fences."""
-    place = filter(None, (chunk.path, *chunk.heading_path, numbered_place(chunk)))
+    # Line numbers help people to find the passage; to a model they are noise.
+    numbered = "" if chunk.place and chunk.place.unit == "line" else numbered_place(chunk)
+    place = filter(None, (chunk.path, *chunk.heading_path, numbered))
     # The closing fence inside a passage would end it early and let the rest pose as our words.
     text = "\n".join(filter(None, (chunk.context, chunk.text))).replace(">>>", "> > >")
     return f"[{number}] {' › '.join(place)}\n<<<\n{text}\n>>>"

@@ -166,7 +166,7 @@ def make_plan(
     """
     settings = settings or library.catalog.settings()
     records = library.catalog.files()
-    choice = Choice(settings.include, settings.exclude, max_bytes)
+    choice = Choice(settings.include, settings.exclude, max_bytes, settings.ocr)
     found = _look(root, choice, records, allow_empty)
     wanted = _Wanted(profile, settings, passwords, retry)
     planned = _Planner(found, records, library.catalog.recipes(), wanted, verify).plan()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,14 +67,14 @@ def chat_tab(desk: Desk) -> ChatTab:
     return ChatTab(thread, offer, question)
 
 
-def _finished_item(conversation: int, index: int, exchange: Exchange) -> dict[str, Any]:
+def _finished_item(conversation: int, index: int, exchange: Exchange, ages: Mapping[str, str]) -> dict[str, Any]:
     trace = exchange.trace
     return {
         "key": f"{conversation}-{index}",
         "live": False,
         "question": render_chat.question(exchange.question, trace.retrieval),
-        "answer": render_chat.answer(trace.answer, exchange.question, index),
-        "sources": render_chat.sources(trace.retrieval, trace.prompt, trace.answer),
+        "answer": render_chat.answer(trace.answer, exchange.question, index, ages),
+        "sources": render_chat.sources(trace.retrieval, trace.prompt, trace.answer, ages=ages),
     }
 
 
@@ -114,7 +114,8 @@ def is_here(desk: Desk, library: str, conversation: int | None) -> bool:
 def thread_value(desk: Desk, library: str, conversation: int | None) -> dict[str, Any]:
     """The conversation as the thread component takes it, an answer in the making included."""
     exchanges = desk.engine.exchanges(library, conversation) if conversation is not None else ()
-    items = [_finished_item(conversation or 0, index, exchange) for index, exchange in enumerate(exchanges)]
+    ages = desk.engine.freshness(library, render_chat.shown_chunks(exchange.trace for exchange in exchanges))
+    items = [_finished_item(conversation or 0, index, exchange, ages) for index, exchange in enumerate(exchanges)]
     answering = desk.answering
     if answering is not None and is_here(desk, library, conversation):
         kept = not answering.work.running and len(items) > answering.index
@@ -168,7 +169,9 @@ def wire_chat(
         The components that following an answer changes, and the function that follows one.
     """
 
-    def start(question: str, in_library: str, in_conversation: int | None, notes: int) -> tuple[Any, Any, Any]:
+    def start(
+        question: str, in_library: str, in_conversation: int | None, notes: int, also: Sequence[str]
+    ) -> tuple[Any, Any, Any]:
         question = question.strip()
         if not question:
             return gr.skip(), in_conversation, gr.skip()
@@ -179,7 +182,7 @@ def wire_chat(
         if in_conversation is None:
             in_conversation = engine.new_conversation(in_library)
         index = desk.turns(in_library, in_conversation)
-        events = engine.ask(in_library, question, conversation=in_conversation, notes=notes or None)
+        events = engine.ask(in_library, question, conversation=in_conversation, notes=notes or None, also=also)
         desk.answering = Answering(in_library, in_conversation, index, question, Background(events))
         desk.conversations[in_library] = in_conversation
         return "", in_conversation, gr.skip()
@@ -213,7 +216,7 @@ def wire_chat(
         return field_update(desk)
 
     shown = [tab.thread, tab.question, bar.conversations]
-    asked = [library, conversation, bar.notes]
+    asked = [library, conversation, bar.notes, bar.also]
     started = [tab.question, conversation, tab.thread]
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     tab.question.submit(ask, [tab.question, *asked], started, **quiet).then(

@@ -105,6 +105,13 @@ class Desk:
                 return info
         return LibraryInfo(library, (), 0, 0, "")
 
+    def rename(self, library: str, new_name: str) -> None:
+        """Keeps what is known of a library that is now called otherwise."""
+        if library in self.conversations:
+            self.conversations[new_name] = self.conversations.pop(library)
+        if self.answering is not None and self.answering.library == library:
+            self.answering.library = new_name
+
     def first_conversation(self, library: str) -> int | None:
         """The conversation to show: the last one open, else the newest; None begins a new one."""
         listed = self.engine.conversations(library)

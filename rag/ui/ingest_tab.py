@@ -11,10 +11,15 @@ from gradio.utils import get_upload_folder
 
 from rag.engine import SAMPLES
 from rag.errors import RagError, SourceError
-from rag.types import JobStatus
-from rag.ui import dropped, render_ingest, texts
+from rag.types import Change, JobStatus, SyncPlan
+from rag.ui import dropped, papers_box, render_ingest, settings_box, texts
 from rag.ui.desk import Desk, script, told
-from rag.ui.render import escape
+from rag.ui.render import escape, notice
+from rag.ui.render_ingest import Show
+from rag.ui.xray import xray_panel
+
+LIVE_FILES = 2_000
+"""Libraries up to this many files show each file in the table as soon as it is indexed; larger ones at the end."""
 
 _DROP_ZONE = f"""
 <div class="fn-drop" data-progress="{escape(texts.DROP_PROGRESS)}" data-one="{escape(texts.DROP_DONE_ONE)}"
@@ -36,6 +41,7 @@ _DROP_ZONE = f"""
 class IngestTab:
     """The tab's components."""
 
+    state: gr.HTML
     roots: gr.HTML
     folder: gr.Textbox
     preview: gr.Button
@@ -45,16 +51,32 @@ class IngestTab:
     drop: gr.HTML
     plan: gr.HTML
     job: gr.HTML
+    show: gr.Radio
     needle: gr.Textbox
     files: gr.HTML
+    xray: gr.HTML
+    papers: papers_box.PapersBox
+    settings: settings_box.SettingsBox
     name: gr.Textbox
     create: gr.Button
+    new_name: gr.Textbox
+    rename: gr.Button
     rebuild: gr.Button
     delete: gr.Button
     sure: gr.Column
     sure_text: gr.HTML
     sure_yes: gr.Button
     sure_no: gr.Button
+
+    @property
+    def running(self) -> list[Any]:
+        """What :func:`job_updates` changes."""
+        return [self.job, self.index, self.preview, self.stop, self.resume]
+
+    @property
+    def listing(self) -> list[Any]:
+        """What :func:`file_updates` changes."""
+        return [self.files, self.show, self.roots]
 
 
 def ingest_tab(desk: Desk) -> IngestTab:
@@ -68,6 +90,7 @@ def ingest_tab(desk: Desk) -> IngestTab:
             return {"error": str(error)}
         return {}
 
+    state = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="state")
     with gr.Row(elem_classes="fn-columns"):
         with gr.Column(scale=3, min_width=300):
             folder = gr.Textbox(
@@ -90,23 +113,42 @@ def ingest_tab(desk: Desk) -> IngestTab:
                 library="",
             )
     job = gr.HTML(apply_default_css=False, elem_id="job")
-    plan = gr.HTML(apply_default_css=False, elem_id="plan")
+    plan = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="plan")
     gr.HTML(f'<h3 class="fn-title">{escape(texts.FILES_TITLE)}</h3>', apply_default_css=False)
-    needle = gr.Textbox(
-        label=texts.FILES_SEARCH,
-        show_label=False,
-        container=False,
-        placeholder=texts.FILES_SEARCH_PLACEHOLDER,
-        max_lines=1,
-        elem_id="needle",
-    )
+    with gr.Row(elem_classes="fn-sift"):
+        show = gr.Radio(
+            label=texts.FILTER,
+            show_label=False,
+            container=False,
+            choices=[(texts.FILTER_ALL, Show.ALL.value)],
+            value=Show.ALL.value,
+            scale=3,
+            min_width=280,
+            elem_id="show",
+        )
+        needle = gr.Textbox(
+            label=texts.FILES_SEARCH,
+            show_label=False,
+            container=False,
+            placeholder=texts.FILES_SEARCH_PLACEHOLDER,
+            max_lines=1,
+            scale=2,
+            min_width=200,
+            elem_id="needle",
+        )
     files = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="files")
+    xray = xray_panel(desk)
+    papers = papers_box.papers_box()
+    settings = settings_box.settings_box(desk.engine)
     with gr.Accordion(texts.LIBRARIES, open=False, elem_id="libraries"):
         with gr.Row(elem_classes="fn-buttons"):
             name = gr.Textbox(
                 label=texts.LIBRARY_NAME, placeholder=texts.LIBRARY_NAME_PLACEHOLDER, max_lines=1, min_width=200
             )
             create = gr.Button(texts.LIBRARY_CREATE, min_width=140)
+        with gr.Row(elem_classes="fn-buttons"):
+            new_name = gr.Textbox(max_lines=1, min_width=200, elem_id="new-name")
+            rename = gr.Button(texts.LIBRARY_RENAME_DO, min_width=140)
         with gr.Row(elem_classes="fn-buttons"):
             rebuild = gr.Button(texts.LIBRARY_REBUILD, min_width=140)
             delete = gr.Button(texts.DELETE, min_width=140)
@@ -117,8 +159,8 @@ def ingest_tab(desk: Desk) -> IngestTab:
                 sure_no = gr.Button(texts.LIBRARY_DELETE_NO, min_width=120)
                 sure_yes = gr.Button(texts.LIBRARY_DELETE_YES, variant="stop", min_width=120)
     return IngestTab(
-        roots, folder, preview, index, stop, resume, drop, plan, job, needle, files, name, create, rebuild, delete,
-        sure, sure_text, sure_yes, sure_no,
+        state, roots, folder, preview, index, stop, resume, drop, plan, job, show, needle, files, xray, papers,
+        settings, name, create, new_name, rename, rebuild, delete, sure, sure_text, sure_yes, sure_no,
     )  # fmt: skip
 
 
@@ -139,12 +181,33 @@ def job_updates(tab: IngestTab, job: JobStatus) -> dict[Any, Any]:
     }
 
 
-def file_updates(desk: Desk, tab: IngestTab, library: str, needle: str) -> dict[Any, Any]:
-    """The table of files and the library's folders."""
+def file_updates(desk: Desk, tab: IngestTab, library: str, needle: str, show: str) -> dict[Any, Any]:
+    """The table of files, what can be picked from it, and the library's folders."""
+    listed = desk.engine.files(library)
+    choices = render_ingest.shows(listed)
+    picked = Show(show) if any(show == value for _, value in choices) else Show.ALL
+    on_disk, new = _on_disk(desk, library) if picked is Show.CHANGED else ({}, 0)
     return {
-        tab.files: render_ingest.files(desk.engine.files(library), needle),
+        tab.files: render_ingest.files(listed, needle, picked, on_disk, new),
+        tab.show: gr.update(choices=choices, value=picked.value),
         tab.roots: render_ingest.roots(desk.info(library).roots),
     }
+
+
+def _on_disk(desk: Desk, library: str) -> tuple[dict[int, str], int]:
+    """By number, what has become of the library's files on disk; and how many are not in it yet."""
+    found: dict[int, str] = {}
+    new = 0
+    for root in desk.info(library).roots:
+        try:
+            plan = desk.engine.plan(library, Path(root), allow_empty=True)
+        except SourceError:
+            lost = [file.id for file in desk.engine.files(library) if file.root == root]
+            found |= dict.fromkeys(lost, texts.DISK_MISSING)
+            continue
+        found |= render_ingest.on_disk(plan)
+        new += plan.count(Change.NEW)
+    return found, new
 
 
 def library_updates(desk: Desk, tab: IngestTab, library: str) -> dict[Any, Any]:
@@ -156,19 +219,24 @@ def library_updates(desk: Desk, tab: IngestTab, library: str) -> dict[Any, Any]:
         tab.plan: "",
         tab.needle: "",
         tab.drop: gr.update(library=library),
+        tab.xray: gr.update(library=library),
+        tab.new_name: gr.update(label=texts.LIBRARY_RENAME.format(name=library), value=""),
         tab.rebuild: gr.update(interactive=bool(info.roots)),
         tab.delete: gr.update(value=texts.LIBRARY_DELETE.format(name=library)),
         tab.sure: gr.update(visible=False),
+        tab.state: folder_state(desk, library),
+        **settings_box.shown(tab.settings, info.settings),
+        **papers_box.updates(tab.papers, desk.engine.fetch_status(library)),
         **job_updates(tab, desk.engine.job(library)),
-        **file_updates(desk, tab, library, ""),
+        **file_updates(desk, tab, library, "", Show.ALL),
     }
 
 
 def outputs(tab: IngestTab) -> list[Any]:
     """The components that :func:`library_updates` changes."""
     return [
-        tab.folder, tab.plan, tab.needle, tab.drop, tab.rebuild, tab.delete, tab.sure, tab.job, tab.index, tab.preview,
-        tab.stop, tab.resume, tab.files, tab.roots,
+        tab.folder, tab.plan, tab.needle, tab.drop, tab.xray, tab.new_name, tab.rebuild, tab.delete, tab.sure,
+        tab.state, *tab.settings.fields, tab.settings.saved, *tab.papers.changing, *tab.running, *tab.listing,
     ]  # fmt: skip
 
 
@@ -178,28 +246,70 @@ def _folder(typed: str) -> Path:
     return Path(typed.strip())
 
 
+def _gone(desk: Desk, library: str, folder: Path, error: SourceError) -> str:
+    """Asks whether the files of a folder that is missing or suddenly empty are to be removed from the library.
+
+    Raises:
+        SourceError: The library holds no file of it, so that there is nothing to ask.
+    """
+    held = [file for file in desk.engine.files(library) if Path(file.root) == folder]
+    if not held:
+        raise error
+    return render_ingest.gone(error.message, error.hint, str(folder), len(held))
+
+
 def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) -> None:
-    """Lets the person preview, index, stop, resume, drop, search, remove and read again."""
+    """Lets the person preview, index, stop, resume, drop, search, remove, read again and change the settings."""
     engine = desk.engine
+
+    def planned(in_library: str, folder: Path, *, verify: bool = False) -> str:
+        try:
+            plan = engine.plan(in_library, folder, verify=verify)
+        except SourceError as error:
+            return _gone(desk, in_library, folder, error)
+        known = any(file.record is not None for file in plan.files)
+        return render_ingest.plan(plan, verified=verify, known=known)
+
+    def started(in_library: str) -> dict[Any, Any]:
+        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(tab, engine.job(in_library))}
+
+    def begin(in_library: str, folder: Path, *, verify: bool = False) -> dict[Any, Any]:
+        try:
+            engine.start_sync(in_library, folder, verify=verify)
+        except SourceError as error:
+            return {tab.plan: _gone(desk, in_library, folder, error)}
+        return started(in_library)
 
     @told
     def preview(in_library: str, typed: str) -> str:
-        return render_ingest.plan(engine.plan(in_library, _folder(typed)))
+        return planned(in_library, _folder(typed))
+
+    @told
+    def verify(event: gr.EventData, in_library: str) -> str:
+        return planned(in_library, Path(event.root), verify=True)
 
     @told
     def index(in_library: str, typed: str) -> dict[Any, Any]:
-        engine.start_sync(in_library, _folder(typed))
-        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(tab, engine.job(in_library))}
+        return begin(in_library, _folder(typed))
+
+    @told
+    def index_planned(event: gr.EventData, in_library: str) -> dict[Any, Any]:
+        return begin(in_library, Path(event.root), verify=bool(event.verified))
+
+    @told
+    def forget(event: gr.EventData, in_library: str) -> dict[Any, Any]:
+        engine.start_sync(in_library, Path(event.root), allow_empty=True)
+        return started(in_library)
 
     @told
     def resume(in_library: str) -> dict[Any, Any]:
         engine.resume_sync(in_library)
-        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(tab, engine.job(in_library))}
+        return started(in_library)
 
     @told
     def rebuild(in_library: str) -> dict[Any, Any]:
         engine.start_rebuild(in_library)
-        return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(tab, engine.job(in_library))}
+        return started(in_library)
 
     @told
     def stop(in_library: str) -> dict[Any, Any]:
@@ -209,42 +319,76 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
     @told
     def take_dropped(in_library: str) -> tuple[str, str]:
         folder = engine.dropped_folder(in_library)
-        return str(folder), render_ingest.plan(engine.plan(in_library, folder))
+        return str(folder), planned(in_library, folder)
 
     def choose_root(event: gr.EventData) -> str:
         return str(event.root)
 
     @told
-    def search(in_library: str, needle: str) -> str:
-        return render_ingest.files(engine.files(in_library), needle)
+    def search(in_library: str, needle: str, show: str) -> dict[Any, Any]:
+        return file_updates(desk, tab, in_library, needle, show)
 
     @told
-    def remove(event: gr.EventData, in_library: str, needle: str) -> dict[Any, Any]:
+    def remove(event: gr.EventData, in_library: str, needle: str, show: str) -> dict[Any, Any]:
         record = next((file for file in engine.files(in_library) if file.id == event.id), None)
         if record is not None:
             engine.remove_file(in_library, record.id)
             dropped.forget(engine.dropped_folder(in_library), record.absolute)
             gr.Info(escape(texts.REMOVED_FILE.format(path=record.path)), title="")
-        return file_updates(desk, tab, in_library, needle)
+        return file_updates(desk, tab, in_library, needle, show)
 
     @told
-    def reread(event: gr.EventData, in_library: str, needle: str) -> dict[Any, Any]:
+    def reread(event: gr.EventData, in_library: str, needle: str, show: str) -> dict[Any, Any]:
         report = engine.reread_file(in_library, int(event.id))
         state = render_ingest.STATES[report.state] if report.state is not None else texts.CHANGE_REMOVED
-        gr.Info(escape(texts.REREAD_FILE.format(path=report.path, state=state)), title="")
-        return file_updates(desk, tab, in_library, needle)
+        line = texts.REREAD_FILE_WHY if report.reason else texts.REREAD_FILE
+        gr.Info(escape(line.format(path=report.path, state=state, reason=report.reason)), title="")
+        return file_updates(desk, tab, in_library, needle, show)
+
+    @told
+    def save(in_library: str, *fields: Any) -> dict[Any, Any]:
+        engine.set_library_settings(in_library, settings_box.typed(*fields))
+        plans = plans_of_all(desk, in_library)
+        done = render_ingest.touched(plans) if plans else notice(texts.SETTINGS_SAVED, kind="quiet")
+        return {tab.settings.saved: done, tab.state: folder_state(desk, in_library)}
 
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-    buttons = [tab.job, tab.index, tab.preview, tab.stop, tab.resume]
-    plans: dict[str, Any] = {"show_progress": "minimal", "api_visibility": "private"}
-    tab.preview.click(preview, [library, tab.folder], tab.plan, **plans)
-    tab.folder.submit(preview, [library, tab.folder], tab.plan, **plans)
-    tab.index.click(index, [library, tab.folder], [timer, tab.plan, *buttons], **quiet)
-    tab.resume.click(resume, library, [timer, tab.plan, *buttons], **quiet)
-    tab.rebuild.click(rebuild, library, [timer, tab.plan, *buttons], **quiet)
-    tab.stop.click(stop, library, buttons, **quiet)
+    busy: dict[str, Any] = {"show_progress": "minimal", "api_visibility": "private"}
+    begun = [timer, tab.plan, *tab.running]
+    sifted = [library, tab.needle, tab.show]
+    tab.preview.click(preview, [library, tab.folder], tab.plan, **busy)
+    tab.folder.submit(preview, [library, tab.folder], tab.plan, **busy)
+    tab.plan.verify(verify, library, tab.plan, **busy)
+    tab.plan.index(index_planned, library, begun, **quiet)
+    tab.plan.forget(forget, library, begun, **quiet)
+    tab.index.click(index, [library, tab.folder], begun, **quiet)
+    tab.resume.click(resume, library, begun, **quiet)
+    tab.rebuild.click(rebuild, library, begun, **quiet)
+    tab.stop.click(stop, library, tab.running, **quiet)
     tab.drop.dropped(take_dropped, library, [tab.folder, tab.plan], **quiet)
     tab.roots.root(choose_root, None, tab.folder, **quiet)
-    tab.needle.change(search, [library, tab.needle], tab.files, trigger_mode="always_last", **quiet)
-    tab.files.remove(remove, [library, tab.needle], [tab.files, tab.roots], **quiet)
-    tab.files.reread(reread, [library, tab.needle], [tab.files, tab.roots], **plans)
+    tab.needle.change(search, sifted, tab.listing, trigger_mode="always_last", **quiet)
+    tab.show.input(search, sifted, tab.listing, trigger_mode="always_last", **quiet)
+    tab.files.remove(remove, sifted, tab.listing, **quiet)
+    tab.files.reread(reread, sifted, tab.listing, **busy)
+    tab.xray.reread(search, sifted, tab.listing, **quiet)
+    tab.settings.save.click(save, [library, *tab.settings.fields], [tab.settings.saved, tab.state], **busy)
+    papers_box.wire_papers(desk, tab.papers, library, timer)
+
+
+def plans_of_all(desk: Desk, library: str) -> list[SyncPlan]:
+    """What a sync of each of the library's folders would do; without those that cannot be read at present."""
+    plans = []
+    for root in desk.info(library).roots:
+        try:
+            plans.append(desk.engine.plan(library, Path(root)))
+        except SourceError:
+            continue  # the state line names it
+    return plans
+
+
+def folder_state(desk: Desk, library: str) -> str:
+    """Whether the library is in step with its folders, as HTML."""
+    engine = desk.engine
+    roots = desk.info(library).roots
+    return render_ingest.state(engine.folder_state(library), roots, syncing=is_running(engine.job(library)))

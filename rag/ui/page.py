@@ -11,13 +11,17 @@ from rag.engine import Engine
 from rag.types import LibraryInfo
 from rag.ui import diagnostics_tab as diagnostics_room
 from rag.ui import ingest_tab as ingest_room
+from rag.ui import papers_box as papers_room
 from rag.ui import render, render_diagnostics, texts
 from rag.ui import sidebar as side_room
 from rag.ui.chat_tab import chat_tab, field_update, is_here, offer_value, problem_value, thread_value, wire_chat
 from rag.ui.desk import Desk, told
+from rag.ui.papers_box import is_fetching
 
 _QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 _CACHE_SECONDS = 3600
+_PULSE = 5.0
+"""Seconds between two looks at the folders."""
 
 
 def build_page(engine: Engine) -> gr.Blocks:
@@ -28,7 +32,7 @@ def build_page(engine: Engine) -> gr.Blocks:
     )
     with page:
         library, conversation = gr.State(""), gr.State(None)
-        timer = gr.Timer(1.0, active=False)
+        timer, pulse, seen = gr.Timer(1.0, active=False), gr.Timer(_PULSE), gr.State(None)
         bar = side_room.side_bar(desk)
         status = gr.HTML(render.status_line(None), apply_default_css=False, elem_id="status")
         with gr.Tabs(selected="chat", elem_id="tabs") as tabs:
@@ -51,8 +55,10 @@ def build_page(engine: Engine) -> gr.Blocks:
                 return unreadable(info)
             engine.use_library(name)
             desk.conversations[name] = number
-            busy = ingest_room.is_running(engine.job(name)) or (
-                desk.download is not None and desk.download.work.running
+            busy = (
+                ingest_room.is_running(engine.job(name))
+                or is_fetching(engine.fetch_status(name))
+                or (desk.download is not None and desk.download.work.running)
             )
             return {
                 library: name,
@@ -74,6 +80,8 @@ def build_page(engine: Engine) -> gr.Blocks:
                 conversation: None,
                 chat.thread: problem_value(info.name, info.error),
                 bar.library: gr.update(choices=names, value=info.name),
+                bar.state: "",
+                ingest.state: "",
                 bar.conversations: "",
                 ingest.delete: gr.update(value=texts.LIBRARY_DELETE.format(name=info.name)),
                 ingest.job: render.notice(info.error, kind="error"),
@@ -83,7 +91,7 @@ def build_page(engine: Engine) -> gr.Blocks:
 
         whole = [
             library, conversation, chat.thread, chat.offer, chat.question, diagnostics.report, timer, bar.library,
-            bar.conversations, *ingest_room.outputs(ingest),
+            bar.state, bar.also, bar.conversations, *ingest_room.outputs(ingest),
         ]  # fmt: skip
         models = [status, bar.model, bar.embedder, bar.wanted, bar.pulling, bar.pull, bar.pull_stop]
 
@@ -135,23 +143,48 @@ def build_page(engine: Engine) -> gr.Blocks:
             }
 
         @told
-        def tick(name: str, number: int | None, needle: str) -> dict[Any, Any]:
+        def tick(name: str, number: int | None, needle: str, show: str) -> dict[Any, Any]:
             """Looks at the work in the background; when all of it is over, shows what it left and stops ticking."""
             job = engine.job(name)
             busy = ingest_room.is_running(job)
+            fetch = engine.fetch_status(name)
             downloading = desk.download is not None and desk.download.work.running
             updates = {
                 chat.offer: offer_value(desk),
                 **ingest_room.job_updates(ingest, job),
+                **papers_room.updates(ingest.papers, fetch),
                 **side_room.pull_updates(desk, bar),
+                **folder_states(name),
             }
             if desk.turns(name, number) == 0:
                 updates[chat.thread] = thread_value(desk, name, number)
-            if not busy:
-                updates |= ingest_room.file_updates(desk, ingest, name, needle)
-            if not busy and not downloading:
+            if not busy or desk.info(name).files <= ingest_room.LIVE_FILES:
+                updates |= ingest_room.file_updates(desk, ingest, name, needle, show)
+            if not busy and not downloading and not is_fetching(fetch):
                 updates |= {timer: gr.Timer(active=False), **model_state(name)}
             return updates
+
+        def folder_states(name: str) -> dict[Any, Any]:
+            told_state = ingest_room.folder_state(desk, name)
+            return {ingest.state: told_state, bar.state: told_state}
+
+        @told
+        def look(name: str, number: int | None, needle: str, show: str, before: Any) -> dict[Any, Any]:
+            """Looks now and then whether the folders changed, or a watched library began to sync by itself."""
+            job = engine.job(name)
+            now = (engine.folder_state(name).changed, job.state, job.started_at)
+            updates = folder_states(name)
+            if now == before:
+                return updates
+            answering = desk.answering is not None and desk.answering.work.running
+            if before is not None and not answering:
+                updates[chat.thread] = thread_value(desk, name, number)
+            if before is not None:
+                updates |= ingest_room.file_updates(desk, ingest, name, needle, show)
+                updates |= ingest_room.job_updates(ingest, job)
+            if ingest_room.is_running(job):
+                updates[timer] = gr.Timer(active=True)
+            return {**updates, seen: now}
 
         @told
         def index_sample(name: str) -> dict[Any, Any]:
@@ -160,6 +193,16 @@ def build_page(engine: Engine) -> gr.Blocks:
                 timer: gr.Timer(active=True),
                 chat.thread: thread_value(desk, name, None),
                 **ingest_room.job_updates(ingest, engine.job(name)),
+            }
+
+        @told
+        def sync_all(name: str) -> dict[Any, Any]:
+            engine.resume_sync(name)
+            return {
+                timer: gr.Timer(active=True),
+                ingest.plan: "",
+                **ingest_room.job_updates(ingest, engine.job(name)),
+                **folder_states(name),
             }
 
         @told
@@ -181,6 +224,13 @@ def build_page(engine: Engine) -> gr.Blocks:
             info = engine.create_library(typed.strip())
             gr.Info(render.escape(texts.LIBRARY_CREATED.format(name=info.name)), title="")
             return {**opened(info.name, None), ingest.name: ""}
+
+        @told
+        def rename_library(name: str, typed: str) -> dict[Any, Any]:
+            info = engine.rename_library(name, typed.strip())
+            desk.rename(name, info.name)
+            gr.Info(render.escape(texts.LIBRARY_RENAMED.format(name=info.name)), title="")
+            return opened(info.name, desk.first_conversation(info.name))
 
         def ask_delete(name: str) -> tuple[Any, str]:
             return gr.update(visible=True), render.notice(texts.LIBRARY_DELETE_ASK.format(name=name))
@@ -206,20 +256,32 @@ def build_page(engine: Engine) -> gr.Blocks:
         bar.conversations.fresh(new_conversation, library, view, **_QUIET)
         bar.conversations.rename(rename, [library, conversation], bar.conversations, **_QUIET)
         bar.conversations.remove(remove_conversation, library, view, **_QUIET)
-        jobs = [ingest.job, ingest.index, ingest.preview, ingest.stop, ingest.resume]
+        jobs = ingest.running
         pulls = [bar.pulling, bar.pull, bar.pull_stop]
         timer.tick(
             tick,
-            [library, conversation, ingest.needle],
-            [timer, chat.offer, chat.thread, *jobs, ingest.files, ingest.roots, *models],
+            [library, conversation, ingest.needle, ingest.show],
+            [
+                timer, chat.offer, chat.thread, *jobs, *ingest.papers.changing, *ingest.listing, ingest.state,
+                bar.state, *models,
+            ],
+            **_QUIET,
+        )  # fmt: skip
+        pulse.tick(
+            look,
+            [library, conversation, ingest.needle, ingest.show, seen],
+            [timer, chat.thread, *jobs, *ingest.listing, ingest.state, bar.state, seen],
             **_QUIET,
         )
+        for piece in (bar.state, ingest.state, ingest.settings.saved):
+            piece.sync(sync_all, library, [timer, ingest.plan, *jobs, bar.state, ingest.state], **_QUIET)
         chat.thread.sample(index_sample, library, [timer, chat.thread, *jobs], **_QUIET)
         chat.thread.ingest(lambda: gr.Tabs(selected="ingest"), None, tabs, **_QUIET)
         chat.offer.pull(pull_offered, None, [timer, chat.offer, *pulls], **_QUIET)
         chat.thread.inspect(inspect, [library, conversation], [tabs, diagnostics.report], **_QUIET)
         diagnostics_page.select(health, library, diagnostics.health, **_QUIET)
         ingest.create.click(create_library, ingest.name, [*whole, ingest.name], **_QUIET)
+        ingest.rename.click(rename_library, [library, ingest.new_name], whole, **_QUIET)
         ingest.delete.click(ask_delete, library, [ingest.sure, ingest.sure_text], **_QUIET)
         ingest.sure_no.click(lambda: gr.update(visible=False), None, ingest.sure, **_QUIET)
         ingest.sure_yes.click(delete_library, library, whole, **_QUIET)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 
 from markdown_it import MarkdownIt
 
@@ -21,6 +22,7 @@ from rag.types import (
     Prompt,
     Retrieval,
     Span,
+    Trace,
 )
 from rag.ui import texts
 from rag.ui.render import date, escape, many, marked, notice, score, size, term
@@ -233,13 +235,14 @@ def waiting(retrieval: Retrieval | None, prompt: Prompt | None) -> str:
     return f'<p class="fn-waiting" role="status"><span class="fn-pulse"></span>{escape(label)}</p>'
 
 
-def answer(finished: Answer, asked: str, index: int) -> str:
+def answer(finished: Answer, asked: str, index: int, ages: Mapping[str, str] = MappingProxyType({})) -> str:
     """A finished answer with its warnings, its legend and what can be done with it.
 
     Args:
         finished: The answer.
         asked: The question, for asking again.
         index: The exchange's place in the conversation, from 0.
+        ages: By the id of a passage, what became of its file since (see :meth:`rag.engine.Engine.freshness`).
     """
     parts = []
     if finished.outcome == "search_only":
@@ -251,6 +254,9 @@ def answer(finished: Answer, asked: str, index: int) -> str:
     if finished.outcome == "stopped":
         parts.append(notice(texts.OUTCOME_STOPPED, kind="quiet"))
     parts += [notice(warning) for warning in finished.warnings]
+    aged = len({citation.chunk.id for citation in finished.citations} & ages.keys())
+    if aged:
+        parts.append(notice(many(aged, texts.AGED_ONE, texts.AGED), texts.AGED_HINT))
     parts.append(_legend(finished))
     parts.append(
         '<div class="fn-actions">'
@@ -300,7 +306,7 @@ def _excerpt(text: str, spans: Sequence[Span]) -> str:
     return f"{'… ' if start else ''}{shown}{' …' if end < len(text) else ''}"
 
 
-def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citation] | None) -> str:
+def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citation] | None, age: str = "") -> str:
     spans = [
         Span(citation.span.start - chunk.span.start, citation.span.end - chunk.span.start) for citation in cited or ()
     ]
@@ -309,11 +315,14 @@ def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citat
     if cited is not None and number:
         kind, label = ("cited", texts.CITED) if cited else ("uncited", texts.NOT_CITED)
         badge = f'<span class="fn-badge {kind}">{escape(label)}</span>'
+    if age:
+        badge += f'<span class="fn-badge aged" title="{escape(texts.AGE_TITLES[age])}">{escape(texts.AGE[age])}</span>'
     image = ""
     if chunk.page is not None:
         wanted = ",".join(f"{citation.span.start}-{citation.span.end}" for citation in cited or ())
         image = (
             f'<figure class="fn-page" data-chunk="{escape(chunk.id)}" data-spans="{wanted}" '
+            f'data-library="{escape(chunk.library)}" '
             f'data-alt="{escape(texts.PAGE_ALT.format(page=chunk.page, path=chunk.path))}">'
             f"<p>{escape(texts.PAGE_LOADING.format(page=chunk.page))}</p></figure>"
         )
@@ -331,7 +340,23 @@ def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citat
     )
 
 
-def sources(retrieval: Retrieval, prompt: Prompt | None, finished: Answer | None, shown: int = 0) -> str:
+def shown_chunks(traces: Iterable[Trace]) -> list[Chunk]:
+    """The passages that the cards beside these answers show."""
+    chunks: dict[str, Chunk] = {}
+    for trace in traces:
+        passages = trace.prompt.passages if trace.prompt else ()
+        hits = [*(passage.hit for passage in passages if passage.in_prompt), *trace.retrieval.hits[:SEARCHED]]
+        chunks |= {hit.chunk.id: hit.chunk for hit in hits}
+    return list(chunks.values())
+
+
+def sources(
+    retrieval: Retrieval,
+    prompt: Prompt | None,
+    finished: Answer | None,
+    shown: int = 0,
+    ages: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The cards beside an answer: what the model read or, where it read nothing, the nearest passages.
 
     Args:
@@ -339,6 +364,7 @@ def sources(retrieval: Retrieval, prompt: Prompt | None, finished: Answer | None
         prompt: What went to the model; None where nothing did.
         finished: The answer; None while it is being written.
         shown: Passages to show where Footnote only searches; 0 for a handful.
+        ages: By the id of a passage, what became of its file since; fresh ones are absent.
     """
     hits: Sequence[Hit]
     if prompt is not None and (finished is None or finished.outcome != "not_in_notes"):
@@ -349,12 +375,12 @@ def sources(retrieval: Retrieval, prompt: Prompt | None, finished: Answer | None
             cited = None
             if finished is not None:
                 cited = [c for c in finished.citations if c.number == passage.number and c.chunk.id == chunk.id]
-            cards.append(_card(passage.number, chunk, retrieval, cited))
+            cards.append(_card(passage.number, chunk, retrieval, cited, ages.get(chunk.id, "")))
     else:
         only_search = finished is not None and finished.outcome == "search_only"
         title = texts.SOURCES if only_search else texts.SOURCES_NEAREST
         hits = retrieval.hits[: (shown or SEARCHED) if only_search else NEAREST]
-        cards = [_card(0, hit.chunk, retrieval, None) for hit in hits]
+        cards = [_card(0, hit.chunk, retrieval, None, ages.get(hit.chunk.id, "")) for hit in hits]
     if not cards:
         return f'<p class="fn-quiet">{escape(texts.SOURCES_NONE)}</p>'
     return f"<h4>{escape(title)}</h4>{''.join(cards)}"

@@ -135,7 +135,10 @@ def plan(planned: SyncPlan, *, verified: bool = False, known: bool = True) -> st
     buttons = ""
     if planned.work:
         index = escape(texts.INDEX)
-        buttons += f'<button type="button" class="fn-primary" data-do="index" data-root="{root}">{index}</button>'
+        buttons += (
+            f'<button type="button" class="fn-primary" data-do="index" data-root="{root}" '
+            f'data-verified="{"yes" if verified else "no"}">{index}</button>'
+        )
     if known and not verified:
         buttons += (
             f'<button type="button" data-do="verify" data-root="{root}" title="{escape(texts.VERIFY_TITLE)}">'
@@ -266,15 +269,18 @@ def state(folders: FolderState, info_roots: Sequence[str], *, syncing: bool = Fa
     kind, label, button = "good", many(len(info_roots), texts.STATE_IN_STEP_ONE, texts.STATE_IN_STEP), ""
     if syncing:
         kind, label = "busy", texts.STATE_SYNCING
+    elif not folders.checked_at:
+        kind, label = "busy", texts.STATE_LOOKING
     elif folders.missing:
         kind, label = "missing", texts.STATE_MISSING.format(folders=", ".join(folders.missing))
     elif folders.changed:
         kind, label = "behind", many(folders.changed, texts.STATE_CHANGED_ONE, texts.STATE_CHANGED)
         button = f'<button type="button" data-do="sync">{escape(texts.SYNC)}</button>'
-    facts = [texts.STATE_WATCHING] if folders.watching else []
-    facts += [texts.STATE_CHECKED.format(time=clock(folders.checked_at))] if folders.checked_at and not syncing else []
-    told = "".join(f" · {escape(fact)}" for fact in facts)
-    return f'<p class="fn-step {kind}" role="status"><b>{escape(label)}</b><span>{told}</span>{button}</p>'
+    told = f" <span>· {escape(texts.STATE_WATCHING)}</span>" if folders.watching else ""
+    if folders.checked_at and not syncing:
+        when = escape(texts.STATE_CHECKED.format(time=clock(folders.checked_at)))
+        told += f' <span class="fn-checked">· {when}</span>'
+    return f'<p class="fn-step {kind}" role="status"><b>{escape(label)}</b>{told}{button}</p>'
 
 
 def _summary(files: Sequence[FileRecord]) -> str:
@@ -317,8 +323,7 @@ def _belongs(file: FileRecord, show: Show, on_disk: Mapping[int, str]) -> bool:
 
 
 def _reason(file: FileRecord, on_disk: Mapping[int, str]) -> str:
-    copy = texts.COPY_NOTE.format(path=file.copy_of) if file.copy_of else ""
-    return " ".join(filter(None, (on_disk.get(file.id, ""), copy, file.reason)))
+    return " ".join(filter(None, (on_disk.get(file.id, ""), file.reason)))
 
 
 def files(
@@ -356,15 +361,11 @@ def files(
     if len(matching) > SHOWN_FILES:
         shown = texts.FILES_SHOWN.format(shown=figure(SHOWN_FILES), total=figure(len(matching)))
         summary += f'<p class="fn-quiet">{escape(shown)}</p>'
-    reasons = any(_reason(file, on_disk) for file in matching)
     encodings = any(file.encoding for file in matching)
-    rows = "".join(
-        _file_row(file, _reason(file, on_disk) if reasons else None, encodings) for file in matching[:SHOWN_FILES]
-    )
+    rows = "".join(_file_row(file, _reason(file, on_disk), encodings) for file in matching[:SHOWN_FILES])
     columns = (
         ("", texts.COLUMN_FILE),
         ("", texts.COLUMN_STATE),
-        *((("", texts.COLUMN_REASON),) if reasons else ()),
         ("num", texts.COLUMN_PAGES),
         ("num", texts.COLUMN_CHUNKS),
         ("num", texts.COLUMN_SIZE),
@@ -379,9 +380,9 @@ def files(
     )
 
 
-def _file_row(file: FileRecord, reason: str | None, encodings: bool) -> str:
+def _file_row(file: FileRecord, reason: str, encodings: bool) -> str:
     path = escape(file.path)
-    why = f'<td class="fn-reason">{escape(reason)}</td>' if reason is not None else ""
+    why = f'<small class="fn-reason" dir="auto">{escape(reason)}</small>' if reason else ""
     coding = f'<td class="fn-when">{escape(encoding(file.encoding))}</td>' if encodings else ""
     when = " ".join(f"<span>{part}</span>" for part in date(file.indexed_at).split(" "))
     look = escape(texts.OPEN_XRAY.format(path=file.path))
@@ -391,8 +392,8 @@ def _file_row(file: FileRecord, reason: str | None, encodings: bool) -> str:
     )
     return (
         f'<tr data-id="{file.id}"><th scope="row" title="{escape(file.absolute)}">'
-        f'<button type="button" class="fn-open" data-do="xray" aria-label="{look}">{path}</button></th>'
-        f'<td><span class="fn-state {file.state.value}">{escape(STATES[file.state])}</span></td>{why}'
+        f'<button type="button" class="fn-open" data-do="xray" aria-label="{look}">{path}</button>{why}</th>'
+        f'<td><span class="fn-state {file.state.value}">{escape(STATES[file.state])}</span></td>'
         f'<td class="num">{figure(file.pages) if file.pages else "–"}</td><td class="num">{figure(file.chunks)}</td>'
         f'<td class="num">{size(file.size)}</td>{coding}<td class="fn-when">{when}</td>'
         f'<td class="fn-row-actions">{asks}'
@@ -423,7 +424,9 @@ def on_disk(planned: SyncPlan) -> dict[int, str]:
     return {
         file.record.id: told[file.change]
         for file in planned.files
-        if file.record and file.change in told and not (file.change is Change.CHANGED and file.why)
+        if file.record
+        and file.change in told
+        and (file.change is not Change.CHANGED or file.sha256 != file.record.sha256)
     }
 
 

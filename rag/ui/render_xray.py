@@ -136,7 +136,7 @@ def _piece(piece: Piece) -> str:
     chunk = piece.chunk
     facts = [
         numbered_place(chunk),
-        texts.XRAY_TOKENS.format(count=figure(chunk.tokens)),
+        many(chunk.tokens, texts.XRAY_TOKENS_ONE, texts.XRAY_TOKENS),
         texts.XRAY_CONTINUED if piece.continued else "",
     ]
     heading = " › ".join(chunk.heading_path)
@@ -159,7 +159,8 @@ def _piece(piece: Piece) -> str:
 def verdict(page: PageText) -> str:
     """A page's verdict in words, with a sign and a colour, and what could not be read on it."""
     label = texts.VERDICT_PAGE[page.verdict.value]
-    problem = f" <span>{escape(page.problem)}</span>" if page.problem else ""
+    means = page.problem or texts.VERDICT_MEANS[page.verdict.value]
+    problem = f" <span>{escape(means)}</span>" if means else ""
     return (
         f'<p class="fn-page-verdict"><span class="fn-state {_LEVELS[page.verdict]}">{_SIGNS[page.verdict]} '
         f"{escape(label)}</span>{problem}</p>"
@@ -208,13 +209,10 @@ def pages(xray: FileXray) -> str:
 def head(xray: FileXray) -> str:
     """What the file is and how it was read."""
     record = xray.record
-    # A reason is a defect only where the file was not read fully; else it is what is worth knowing.
-    reason = texts.XRAY_NOTE if record.state is FileState.INDEXED else texts.XRAY_REASON
-    coding = encoding(record.encoding)
+    coding = encoding(record.encoding or record.options.encoding)
     if record.options.encoding:
         coding = texts.XRAY_SET_ENCODING.format(encoding=coding)
     facts = (
-        (reason, record.reason),
         (texts.XRAY_TITLE, record.title),
         (texts.XRAY_AUTHORS, ", ".join(record.authors)),
         (texts.XRAY_YEAR, str(record.year or "")),
@@ -228,9 +226,10 @@ def head(xray: FileXray) -> str:
     )
     rows = "".join(f'<dt>{escape(name)}</dt><dd dir="auto">{escape(value)}</dd>' for name, value in facts if value)
     stale = notice(texts.XRAY_STALE) if xray.stale else ""
+    reason = f" <span>{escape(record.reason)}</span>" if record.reason else ""
     return (
         f'<p class="fn-page-verdict"><span class="fn-state {record.state.value}">{escape(STATES[record.state])}</span>'
-        f'</p>{stale}<dl class="fn-pairs">{rows}</dl>'
+        f'{reason}</p>{stale}<dl class="fn-pairs">{rows}</dl>'
     )
 
 

@@ -11,6 +11,7 @@ from rag.types import ModelChoice, Status
 from rag.ui import render, render_chat, texts
 from rag.ui.background import Background
 from rag.ui.desk import Desk, Download, script, told
+from rag.ui.ingest_tab import folder_state
 
 NOTES_MOST = 12
 """Most passages that can be asked for."""
@@ -21,6 +22,8 @@ class Sidebar:
     """The side bar's components."""
 
     library: gr.Dropdown
+    state: gr.HTML
+    also: gr.CheckboxGroup
     model: gr.Dropdown
     notes: gr.Dropdown
     embedder: gr.Dropdown
@@ -39,6 +42,8 @@ def side_bar(desk: Desk) -> Sidebar:
 
     with gr.Sidebar(label=texts.SIDEBAR, width=300, elem_id="side"):
         library = gr.Dropdown(label=texts.LIBRARY, choices=[], elem_id="library")
+        state = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="side-state")
+        also = gr.CheckboxGroup(label=texts.ALSO, choices=[], visible=False, elem_id="also")
         model = gr.Dropdown(label=texts.MODEL, choices=[], elem_id="model")
         chosen = desk.engine.settings.notes
         notes = gr.Dropdown(
@@ -62,7 +67,7 @@ def side_bar(desk: Desk) -> Sidebar:
             elem_id="conversations",
             library="",
         )
-    return Sidebar(library, model, notes, embedder, wanted, pull, pull_stop, pulling, conversations)
+    return Sidebar(library, state, also, model, notes, embedder, wanted, pull, pull_stop, pulling, conversations)
 
 
 def _current(status: Status, choices: list[ModelChoice], kind: str) -> str | None:
@@ -105,8 +110,11 @@ def model_updates(desk: Desk, bar: Sidebar) -> dict[Any, Any]:
 def library_updates(desk: Desk, bar: Sidebar, library: str, conversation: int | None) -> dict[Any, Any]:
     """What the library choice and the list of conversations show now."""
     names = [info.name for info in desk.engine.libraries()]
+    others = [name for name in names if name != library]
     return {
         bar.library: gr.update(choices=names, value=library),
+        bar.also: gr.update(choices=others, value=[], visible=bool(others)),
+        bar.state: folder_state(desk, library),
         bar.conversations: conversation_list(desk, library, conversation),
     }
 

@@ -177,7 +177,7 @@ CHANGE_NEW = "new"
 CHANGE_CHANGED = "changed"
 CHANGE_MOVED = "moved"
 CHANGE_REMOVED = "removed"
-CHANGE_DUPLICATE = "copies"
+CHANGE_DUPLICATE = "duplicate"
 CHANGE_UNCHANGED = "unchanged"
 CHANGE_RETRY = "tried again"
 CHANGE_TITLES = {
@@ -196,8 +196,9 @@ STATE_CHANGED_ONE = "1 file changed"
 STATE_CHANGED = "{count} files changed"
 STATE_WATCHING = "watching"
 STATE_SYNCING = "Syncing now"
+STATE_LOOKING = "Looking through its folders…"
 STATE_CHECKED = "checked {time}"
-STATE_MISSING = "Folder not found: {folders}"
+STATE_MISSING = "Missing or empty: {folders}. Preview it to decide."
 SYNC = "Sync"
 
 JOB_RUNNING = "Indexing {root}"
@@ -248,12 +249,10 @@ COLUMN_CHUNKS = "Passages"
 COLUMN_SIZE = "Size"
 COLUMN_ENCODING = "Encoding"
 COLUMN_DATE = "Indexed"
-COLUMN_REASON = "Reason"
 COLUMN_ACTIONS = "Actions"
 STATE_INDEXED = "read"
 STATE_PARTLY = "partly"
 STATE_FAILED = "not read"
-COPY_NOTE = "Copy of {path}"
 OPEN_XRAY = "Look inside {path}"
 ASK_PASSWORD = "Password…"
 ASK_OCR = "OCR…"
@@ -273,7 +272,7 @@ XRAY_LABEL = "What was read from the file"
 XRAY_CLOSE = "Close"
 XRAY_LOADING = "Looking…"
 XRAY_WORKING = "Reading the file again…"
-XRAY_LOST = "Footnote does not answer. Is it still running? ({problem})"
+XRAY_LOST = "That did not work: Footnote gave no answer. Is it still running?"
 XRAY_STALE = "The file has changed on disk since it was indexed: what is shown here is the older version."
 XRAY_NOTHING = "Nothing was read from this file."
 XRAY_COPY = "This file has the same bytes as {path}. That one is searched and cited; look there for the text."
@@ -281,10 +280,8 @@ XRAY_TITLE = "Title"
 XRAY_AUTHORS = "Authors"
 XRAY_YEAR = "Year"
 XRAY_FOLDER = "Folder"
-XRAY_MODIFIED = "Changed on disk"
+XRAY_MODIFIED = "File date"
 XRAY_INDEXED = "Indexed"
-XRAY_REASON = "Reason"
-XRAY_NOTE = "Note"
 XRAY_SET_ENCODING = "{encoding} (set by you)"
 XRAY_REREAD = "Read again"
 XRAY_OCR = "Recognise text (OCR)"
@@ -294,10 +291,12 @@ XRAY_OCR_MISSING = (
     "Then start Footnote again."
 )
 XRAY_OCR_COMMAND = "pip install rapidocr onnxruntime"
-XRAY_OCR_OFF = "Stop recognising"
+XRAY_OCR_OFF = "Read without OCR"
 XRAY_ENCODING = "Encoding"
 XRAY_ENCODING_INFO = "If the letters look wrong, choose the encoding the file was written in, or type its name."
 XRAY_ENCODING_FIND = "found out (auto)"
+XRAY_ENCODING_UNKNOWN = "“{name}” is no text encoding that Footnote knows."
+XRAY_ENCODING_HINT = "Choose one of the list, or leave the field empty to have it found out."
 XRAY_ENCODING_SET = "Read with it"
 XRAY_PASSWORD = "Password of this file"
 XRAY_PASSWORD_INFO = (
@@ -318,6 +317,7 @@ XRAY_TEXT = "Text that was taken from it"
 XRAY_TEXT_WHOLE = "Text that was taken from the file"
 XRAY_NO_TEXT = "No text was taken from this page."
 XRAY_PASSAGE = "Passage {number}"
+XRAY_TOKENS_ONE = "1 token"
 XRAY_TOKENS = "{count} tokens"
 XRAY_CONTINUED = "continued"
 XRAY_SHARED = "Also the end of the passage above, so that no sentence is cut off."
@@ -327,11 +327,19 @@ XRAY_REREAD_DONE = "Read again: {state}. {passages}."
 XRAY_REREAD_DONE_WHY = "Read again: {state}. {reason}"
 VERDICT_PAGE = {
     "text": "text",
-    "recognised": "text recognised from the image (OCR)",
-    "scan": "an image without text (scan)",
+    "recognised": "recognised",
+    "scan": "scan",
     "empty": "empty",
-    "garbled": "garbled: the characters are not what is printed",
+    "garbled": "garbled",
     "damaged": "damaged",
+}
+VERDICT_MEANS = {
+    "text": "",
+    "recognised": "read from the image by OCR: check it against the picture",
+    "scan": "an image without text",
+    "empty": "nothing is printed on it",
+    "garbled": "the characters are not what is printed",
+    "damaged": "it could not be read",
 }
 VERDICT_PAGES = {
     "text": "{count} text",
@@ -369,10 +377,10 @@ PAPERS_INTERRUPTED = "Fetching was interrupted. Fetching the same again goes on 
 PAPERS_BROKEN = "The papers could not be fetched."
 
 LIBRARY_SETTINGS = "Settings of this library"
-SETTINGS_INCLUDE = "Read only"
+SETTINGS_INCLUDE = "Include: read only these"
 SETTINGS_INCLUDE_INFO = "One pattern a line, as in .gitignore. Empty: everything readable."
 SETTINGS_INCLUDE_PLACEHOLDER = "*.pdf\n/papers/"
-SETTINGS_EXCLUDE = "Leave out"
+SETTINGS_EXCLUDE = "Exclude: leave these out"
 SETTINGS_EXCLUDE_INFO = "One pattern a line. !pattern brings back what is left out by default."
 SETTINGS_EXCLUDE_PLACEHOLDER = "drafts/\n*.bak"
 SETTINGS_CHUNK = "Passage length, tokens"

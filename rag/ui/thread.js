@@ -52,7 +52,7 @@ async function drawPage(card) {
   if (!figure) return;
   figure.dataset.drawn = "yes";
   const answer = await server.page_image({
-    library: props.value.library, chunk: figure.dataset.chunk, spans: figure.dataset.spans,
+    library: figure.dataset.library || props.value.library, chunk: figure.dataset.chunk, spans: figure.dataset.spans,
   });
   const content = document.createElement(answer.image ? "img" : "p");
   if (answer.image) { content.src = answer.image; content.alt = figure.dataset.alt; } else { content.textContent = answer.error; }

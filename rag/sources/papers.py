@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 
 from rag.sources.pdf_order import Paragraph, rows
 from rag.sources.pdf_page import Block
@@ -59,7 +58,7 @@ _ADDRESS = re.compile(
     r"\bcent(?:er|re)\b|\binc\b|\bltd\b|gmbh|\bcorp|大学|大學|研究|学院|株式会社|대학|https?:|\.edu\b",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"[∗*†‡§¶]+|(?<=[^\W\d_])[\d,]+(?=\s|$)|\([^)]*\)|\s\d+(?=\s|$)")
+_MARKS = re.compile(r"[∗*†‡§¶¹²³⁰⁴-⁹ᵃ-ᶻ]+|(?<=[^\W\d_])[\d,]+(?=\s|$)|\([^)]*\)|\s\d+(?=\s|$)")
 _BETWEEN = re.compile(r"\s*(?:,\s*(?:and|und|et|y|e)\s|[,;·•、，]|\s(?:and|und|et|y|&)\s|\s{2,}|\n)\s*")
 _NAME_PART = r"(?:[^\W\d_a-zß-öø-ÿ][\w'’.\-]*|d[eaiou]|dos|della?|van|von|de[rn]|la|le|bin|al|el|ter|zu)"
 _NAME = re.compile(_NAME_PART + r"(?:[ \-]+" + _NAME_PART + r"){1,5}")
@@ -121,16 +120,19 @@ def find_paper(blocks: Sequence[Placed], text: str, metadata: Mapping[str, str])
 
 
 def with_abstract(sections: Sequence[Section], abstract: Span) -> tuple[Section, ...]:
-    """Makes the abstract a section of its own, and divides those that it lies in."""
+    """Makes the abstract a section of its own, and what stands before it one without headings: title and authors."""
     found: list[Section] = []
     for section in sections:
         start, end = section.span.start, section.span.end
-        cut = [start, *(edge for edge in (abstract.start, abstract.end) if start < edge < end), end]
-        for left, right in pairwise(cut):
-            if not abstract.start <= left < abstract.end:
-                found.append(Section(section.heading_path, Span(left, right)))
-            elif left == abstract.start:
-                found.append(Section(("Abstract",), abstract, whole=True))
+        if end <= abstract.start:
+            continue
+        if start <= abstract.start:
+            found = [Section((), Span(0, abstract.start))] if abstract.start else []
+            found.append(Section(("Abstract",), abstract, whole=True))
+        if end > abstract.end:
+            # Under the heading of the abstract stands the abstract alone.
+            path = section.heading_path if start > abstract.start else ()
+            found.append(Section(path, Span(max(start, abstract.end), end)))
     return tuple(found)
 
 
@@ -140,7 +142,7 @@ def _abstract(blocks: Sequence[Placed], signs: int) -> tuple[int, Span] | None:
         if not isinstance(block, Paragraph):
             continue
         plain = " ".join(text.split())
-        for pattern, wanted in ((_ABSTRACT, 0), (_SUMMARY, 3)):
+        for pattern, wanted in ((_ABSTRACT, 0), (_SUMMARY, 2)):
             match = pattern.match(plain)
             if match is None or signs < wanted:
                 continue
@@ -156,21 +158,24 @@ def _abstract(blocks: Sequence[Placed], signs: int) -> tuple[int, Span] | None:
 
 
 def _end(blocks: Sequence[Placed], first: int) -> int:
-    """Where the abstract ends whose text begins with a block: before keywords, the introduction, another heading."""
+    """Where the abstract ends whose text begins with a block: before keywords, the introduction, another heading.
+
+    Where nothing tells, it is one paragraph.
+    """
     if first >= len(blocks):
         return 0
     start, block, text = blocks[first]
-    end = start + len(text.rstrip())
-    length = len(text)
+    only = end = start + len(text)
     for start, following, text in blocks[first + 1 :]:
         plain = " ".join(text.split())
-        starts_anew = _KEYWORDS.match(plain) or _INTRODUCTION.match(plain) or _ENDS.match(plain)
-        same = isinstance(following, Paragraph) and isinstance(block, Paragraph) and _like(block, following)
-        length += len(text)
-        if starts_anew or not same or length > 4000:
+        if _KEYWORDS.match(plain) or _INTRODUCTION.match(plain) or _ENDS.match(plain):
+            return end
+        if not isinstance(following, Paragraph) or not isinstance(block, Paragraph) or not _like(block, following):
+            return end if len(plain) < 100 else only
+        end = start + len(text)
+        if end - only > 4000:
             break
-        end = start + len(text.rstrip())
-    return end
+    return only
 
 
 def _like(block: Paragraph, following: Paragraph) -> bool:
@@ -195,7 +200,7 @@ def _without_heading(blocks: Sequence[Placed]) -> tuple[int, Span] | None:
             ]
             if len(long) == 1 and long[0] > 0:
                 start, _, words = blocks[long[0]]
-                return long[0], Span(start, start + len(words.rstrip()))
+                return long[0], Span(start, start + len(words))
             return None
     return None
 
@@ -204,7 +209,7 @@ def _title(head: Sequence[Placed], named: str) -> tuple[str, int]:
     """The title among the blocks before the abstract, and the index of the block after it."""
     best, size = -1, 0.0
     for index, (_, block, text) in enumerate(head):
-        if isinstance(block, Paragraph) and not _IDENTIFIER.match(text) and len(text) > 7:
+        if isinstance(block, Paragraph) and not block.aside and not _IDENTIFIER.match(text) and len(text) > 7:
             largest = max(row.size for row in block.rows)
             if largest > size + 0.5:
                 best, size = index, largest

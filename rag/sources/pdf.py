@@ -72,7 +72,7 @@ def read_pdf(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) ->
         SourceError: It is no PDF, damaged beyond repair, or wants another password.
     """
     with _opened(data, options.passwords) as document:
-        sheets = [_sheet(document, index) for index in range(min(document.page_count, _MOST_PAGES))]
+        sheets = [_sheet(document, index, options.layout) for index in range(min(document.page_count, _MOST_PAGES))]
         notes = _arrange_all(sheets)
         for above, below in pairwise(sheets):
             if above.blocks and below.blocks:
@@ -188,7 +188,7 @@ def _png(page: Any, zoom: float, most: float) -> bytes:
 # --------------------------------------------------------------------------------------------------------------- pages
 
 
-def _sheet(document: Any, index: int) -> _Sheet:
+def _sheet(document: Any, index: int, layout: bool) -> _Sheet:
     """What is on a page, before the pages are compared."""
     import pymupdf
 
@@ -196,7 +196,7 @@ def _sheet(document: Any, index: int) -> _Sheet:
     sheet = _Sheet()
     try:
         page = document[index]
-        sheet.text = page_text(page)
+        sheet.text = page_text(page, layout=layout)
         if sum(len(piece.text) for piece in sheet.text.pieces) < _FEW:
             sheet.pictured = bool(page.get_image_info()) or any(
                 item[0] == "c" for drawing in page.get_cdrawings() for item in drawing["items"]
@@ -291,7 +291,7 @@ def _metadata_title(document: Any) -> str:
 
 def _printed_title(sheet: _Sheet) -> str:
     """What is printed largest on a page, if it stands out; else empty."""
-    found = [row for row in rows(sheet.text.pieces) if row.text]
+    found = rows(sheet.text.pieces)
     sizes: Counter[float] = Counter()
     for row in found:
         sizes[row.size] += len(row.text)
@@ -300,7 +300,8 @@ def _printed_title(sheet: _Sheet) -> str:
     largest = max(sizes)
     first = next(index for index, row in enumerate(found) if row.size == largest)
     title = " ".join(row.text for row in takewhile(lambda row: row.size == largest, found[first:]))
-    title = " ".join(title.split())
+    if "  " in title:
+        return ""  # cells side by side
     return title if len(title) <= 200 and not _USELESS_TITLE.fullmatch(title) else ""
 
 
@@ -313,7 +314,7 @@ def _styled(sheets: Sequence[_Sheet], pages: Sequence[Page], title: str) -> list
         for start, block, text in _placed(sheets, pages)
         if isinstance(block, Paragraph) and stands_out(block, body)
     ]
-    return styled_headings(candidates, title, sum(len(sheet.blocks) for sheet in sheets))
+    return styled_headings(candidates, title, pages[-1].span.end)
 
 
 def _placed(sheets: Sequence[_Sheet], pages: Sequence[Page]) -> Iterator[tuple[int, Block, str]]:

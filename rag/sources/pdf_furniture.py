@@ -1,8 +1,9 @@
 """Running headers, footers and page numbers: found by comparing the edges of all pages of a document.
 
 A row at the edge of a page goes when it counts the pages, or stands at the same height with the same words on three
-pages or more. Rows in large type, in a table or right above the cells of one stay, and so does all that is further in
-than a row that stays: a heading that comes on every page is then read every time, which is the lesser evil.
+pages or more; of two pages, in the margin only. Rows in large type, in a table or right above the cells of one stay,
+and so does all that is further in than a row that stays: a heading that comes on every page is then read every time,
+which is the lesser evil.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from rag.sources.pdf_tables import grids, inside
 from rag.sources.pdf_text import PageText, Piece
 
 _DEEPEST = 5  # rows from the edge
+_MARGIN = 0.08  # of the page's height
 _ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _PAGE_OF = re.compile(r"\D{0,12}(?P<page>\d+)\s*(?:of|/|von|de|di|van|из|／|,? of)\s*(?P<pages>\d+)\W*", re.IGNORECASE)
@@ -39,6 +41,7 @@ class _Edge:
     key: str
     numbers: tuple[int, ...]
     gap: float  # to the next row further in, in heights of this one; endless where there is none
+    in_margin: bool
     kept: bool  # looks like a part of the page's own text
 
 
@@ -89,11 +92,12 @@ def _edges(page: PageText, number: int) -> list[_Edge]:
                 gap = further.box[1] - row.box[3] if top else row.box[1] - further.box[3]
             kept = (
                 row.size > 1.3 * body
-                or any(inside(piece, grid) for grid in drawn for piece in row.pieces)
+                or any(inside(piece.box, grid.box) for grid in drawn for piece in row.pieces)
                 or (further is not None and gap < 1.5 * row.size and _shared_edges(row.pieces, further.pieces) >= 2)
             )
+            in_margin = min(middle, height - middle) < _MARGIN * height
             key, numbers = _abstract(row.text)
-            result.append(_Edge(number, row, depth, top, key, numbers, gap / row.size, kept))
+            result.append(_Edge(number, row, depth, top, key, numbers, gap / row.size, in_margin, kept))
     return result
 
 
@@ -146,7 +150,7 @@ def _repeats(same: Sequence[_Edge], pages: int) -> bool:
         return True
     numbers = sorted({edge.page for edge in same})
     if len(numbers) < 3:
-        return False
+        return len(numbers) == pages == 2 and all(edge.in_margin and 1 < edge.gap < float("inf") for edge in same)
     steps = [after - before for before, after in pairwise(numbers)]
     # On every page, on every left or right page, with the odd page missing.
     return sum(1 for step in steps if step <= 2) >= 0.7 * len(steps)

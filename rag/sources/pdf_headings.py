@@ -49,7 +49,7 @@ def outline_headings(entries: Sequence[Sequence[object]], text: str, pages: Sequ
         if not isinstance(page, int) or not isinstance(level, int) or not words or not 1 <= page <= len(pages):
             continue
         span = pages[page - 1].span
-        pattern = r"^(?:\| )?(?:[\dA-Z][\dA-Z.]*\s+)??" + r"\s+".join(map(re.escape, words))
+        pattern = r"^(?:\| )?(?:(?:\d+|[A-Z])(?:\.\d+)*\.?\s+)??" + r"\s+".join(map(re.escape, words))
         heading = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
         match = heading.search(text, max(searched, span.start), span.end)
         if match:
@@ -74,26 +74,28 @@ def body_size(pages: Sequence[Sequence[Block]]) -> float:
 
 def stands_out(block: Block, body: float) -> bool:
     """Whether a block is set like a heading: larger than the text, or bold, and short."""
-    if not isinstance(block, Paragraph) or len(block.rows) > 3:
+    if not isinstance(block, Paragraph) or block.aside or len(block.rows) > 3:
         return False
     larger = min(row.size for row in block.rows) >= 1.08 * body
     bold = all(row.bold for row in block.rows)
-    if not larger and not (bold and block.rows[0].size >= 0.9 * body):
+    if not block.heading and not larger and not (bold and block.rows[0].size >= 0.9 * body):
         return False
     text = " ".join(row.text for row in block.rows)
+    if "  " in text or (len(block.rows) == 3 and block.rows[0].size < 1.3 * body):
+        return False  # cells, an address
     return not _NO_HEADING.fullmatch(text) and not text.startswith("•")
 
 
-def styled_headings(candidates: Sequence[Candidate], title: str, blocks: int) -> list[Heading]:
+def styled_headings(candidates: Sequence[Candidate], title: str, length: int) -> list[Heading]:
     """Headings from what stands out: larger type is further out, and numbers say how deep a heading is.
 
     Args:
         candidates: In the order of the text.
-        title: The document's; where it stands on the first page it is no heading.
-        blocks: Number of paragraphs and tables: where every third of them stands out, bold is no sign.
+        title: The one that is printed on the first page, where it is no heading.
+        length: Of the text, in characters: where a quarter of it stands out, only what is larger still is a heading.
     """
-    found = [each for each in candidates if not (each.first and each.text == title)]
-    if len(found) > 0.34 * blocks:
+    found = [each for each in candidates if not (each.first and each.text in title)]
+    if sum(len(each.text) for each in found) > length / 4:
         usual = Counter(each.size for each in found).most_common(1)[0][0]
         found = [each for each in found if each.size > usual + 0.5]
     styles = sorted({(each.size, each.bold) for each in found}, reverse=True)

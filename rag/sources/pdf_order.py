@@ -17,6 +17,9 @@ from statistics import median
 from rag.sources.pdf_text import Box, Piece
 
 _ENOUGH = 12  # characters of a line that count as prose, where a wide character counts twice
+_MOST_GUTTERS = 24  # that are tried
+_MOST_ATOMS = 4000  # on a page; more is a map or a list of numbers
+_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _SENTENCE_END = re.compile(r"[.!?:;…。！？]['\"”’»)\]]*\s*$")
 
 
@@ -66,9 +69,16 @@ class Row:
 
 @dataclass(slots=True)
 class Paragraph:
-    """Rows that belong together."""
+    """Rows that belong together.
+
+    Attributes:
+        aside: It is no part of the running text: it runs in another direction, or labels a picture.
+        heading: Layout analysis takes it for a heading.
+    """
 
     rows: list[Row]
+    aside: bool = False
+    heading: bool = False
 
 
 def around(boxes: Iterable[Box]) -> Box:
@@ -104,8 +114,9 @@ def rows(pieces: Sequence[Piece]) -> list[Row]:
 
 def is_right_to_left(text: str) -> bool:
     """Whether most of its letters are Hebrew, Arabic or of the like."""
-    kinds = Counter(unicodedata.bidirectional(letter) for letter in text)
-    return kinds["R"] + kinds["AL"] > kinds["L"]
+    if text.isascii():
+        return False
+    return 2 * len(_RIGHT_TO_LEFT.findall(text)) > sum(map(str.isalpha, text))
 
 
 def paragraphs(found: Sequence[Row]) -> list[Paragraph]:
@@ -154,45 +165,48 @@ def _parted(above: Row, below: Row, usual: float, regular: bool, right: float) -
 def _columns(atoms: Sequence[Atom]) -> tuple[list[Atom], list[Atom], list[Atom], list[Atom]] | None:
     """Divides a part of a page at its best gutter: above it, left and right of it, below it."""
     prose = [atom for atom in atoms if isinstance(atom, Piece) and _width(atom.text) >= _ENOUGH]
-    if len(prose) < 6:
+    if len(prose) < 6 or len(atoms) > _MOST_ATOMS:
         return None
-    best: tuple[int, float, float, float] | None = None
+    ordered = sorted(atoms, key=_middle)
+    best: tuple[float, int, int] | None = None
     for gutter in _gutters(prose):
-        for top, bottom in _free(atoms, gutter):
-            left = [atom for atom in atoms if top <= _middle(atom) <= bottom and atom.box[2] <= gutter]
-            right = [atom for atom in atoms if top <= _middle(atom) <= bottom and atom.box[0] >= gutter]
-            count = len(left) + len(right)
-            if (best is None or count > best[0]) and _is_gutter(left, right):
-                low, high = _trimmed(left, right)
-                best = (count, gutter, max(top, low), min(bottom, high))
+        for start, end in _free(ordered, gutter):
+            if best is not None and end - start <= best[2] - best[1]:
+                continue
+            left, right = _sides(ordered[start:end], gutter)
+            if _is_gutter(left, right):
+                best = (gutter, start, end)
     if best is None:
         return None
-    _, gutter, top, bottom = best
-    inside = [atom for atom in atoms if top <= _middle(atom) <= bottom]
-    left = [atom for atom in inside if atom.box[2] <= gutter]
-    right = [atom for atom in inside if atom.box[0] >= gutter]
+    gutter, start, end = best
+    skipped, kept = _side_by_side(ordered[start:end], gutter)
+    left, right = _sides(ordered[start + skipped : start + kept], gutter)
     if is_right_to_left("".join(piece.text for piece in prose)):
         left, right = right, left
-    above = [atom for atom in atoms if _middle(atom) < top]
-    below = [atom for atom in atoms if _middle(atom) > bottom]
-    return above, left, right, below
+    return ordered[: start + skipped], left, right, ordered[start + kept :]
+
+
+def _sides(atoms: Sequence[Atom], gutter: float) -> tuple[list[Atom], list[Atom]]:
+    left = [atom for atom in atoms if atom.box[2] <= gutter]
+    return left, [atom for atom in atoms if atom.box[2] > gutter]
 
 
 def _gutters(prose: Sequence[Piece]) -> list[float]:
     """Where columns may meet: beside edges that several lines share."""
     lefts = Counter(round(piece.box[0] / 2) for piece in prose)
     rights = Counter(round(piece.box[2] / 2) for piece in prose)
-    found = {edge * 2 - 1.5 for edge, count in lefts.items() if count + lefts[edge + 1] >= 3}
-    found |= {edge * 2 + 1.5 for edge, count in rights.items() if count + rights[edge - 1] >= 3}
+    found = {edge * 2 - 1.5: count for edge, count in lefts.items() if count + lefts[edge + 1] >= 3}
+    found |= {edge * 2 + 1.5: count for edge, count in rights.items() if count + rights[edge - 1] >= 3}
     ends = min(piece.box[0] for piece in prose), max(piece.box[2] for piece in prose)
-    return [gutter for gutter in sorted(found) if ends[0] + 20 < gutter < ends[1] - 20]
+    inner = [edge for edge in found if ends[0] + 20 < edge < ends[1] - 20]
+    return sorted(inner, key=lambda edge: -found[edge])[:_MOST_GUTTERS]
 
 
-def _free(atoms: Sequence[Atom], gutter: float) -> list[tuple[float, float]]:
-    """The stretches of the page, from top to bottom, where nothing crosses a gutter."""
-    crossing = sorted(_middle(atom) for atom in atoms if atom.box[0] < gutter < atom.box[2])
-    edges = [float("-inf"), *crossing, float("inf")]
-    return [(top + 0.01, bottom - 0.01) for top, bottom in pairwise(edges)]
+def _free(ordered: Sequence[Atom], gutter: float) -> list[tuple[int, int]]:
+    """Stretches of the page, from top to bottom, where nothing crosses a gutter: first and last but one, by number."""
+    crossing = [number for number, atom in enumerate(ordered) if atom.box[0] < gutter < atom.box[2]]
+    edges = pairwise([-1, *crossing, len(ordered)])
+    return [(before + 1, after) for before, after in edges if after - before > 6]
 
 
 def _is_gutter(left: Sequence[Atom], right: Sequence[Atom]) -> bool:
@@ -245,25 +259,21 @@ def _gaps(pieces: Sequence[Piece]) -> list[tuple[float, float]]:
     return found
 
 
-def _trimmed(left: Sequence[Atom], right: Sequence[Atom]) -> tuple[float, float]:
-    """From where to where two columns stand side by side, without what is far off and on one side only."""
-    top, bottom = float("-inf"), float("inf")
-    ordered = sorted([(atom, 0) for atom in left] + [(atom, 1) for atom in right], key=lambda each: each[0].box[1])
-    far = 3 * median(atom.box[3] - atom.box[1] for atom, _ in ordered)
-    low = ordered[0][0].box[3]
-    cuts: list[tuple[int, float]] = []
-    for index, (atom, _) in enumerate(ordered):
+def _side_by_side(ordered: Sequence[Atom], gutter: float) -> tuple[int, int]:
+    """From which to which atom columns stand side by side, without what is far off and on one side only."""
+    far = 3 * median(atom.box[3] - atom.box[1] for atom in ordered)
+    cuts: list[int] = []
+    low = ordered[0].box[3]
+    for number, atom in enumerate(ordered):
         if atom.box[1] - low > far:
-            cuts.append((index, (atom.box[1] + low) / 2))
+            cuts.append(number)
         low = max(low, atom.box[3])
-    if cuts:
-        index, height = cuts[0]
-        if len({side for _, side in ordered[:index]}) == 1:
-            top = height
-        index, height = cuts[-1]
-        if len({side for _, side in ordered[index:]}) == 1 and height > top:
-            bottom = height
-    return top, bottom
+    start, end = 0, len(ordered)
+    if cuts and not all(_sides(ordered[: cuts[0]], gutter)):
+        start = cuts[0]
+    if cuts and not all(_sides(ordered[cuts[-1] :], gutter)) and cuts[-1] > start:
+        end = cuts[-1]
+    return start, end
 
 
 def _middle(atom: Atom) -> float:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from rag.sources.pdf_order import Paragraph, Row, Table, goes_on, paragraphs, regions, rows
 from rag.sources.pdf_tables import aligned, fill, grids, inside, is_caption, markdown
-from rag.sources.pdf_text import PageText, Piece
+from rag.sources.pdf_text import Box, PageText, Piece, Zone
+from rag.sources.pdf_verdict import is_unreadable_line
 
 Block = Paragraph | Table
 
@@ -28,23 +30,27 @@ def arrange(page: PageText, left_out: Sequence[Row] = ()) -> list[Block]:
     gone = {id(piece) for row in left_out for piece in row.pieces}
     pieces = [piece for piece in page.pieces if id(piece) not in gone]
     tables: list[Table] = []
-    for grid in grids(page.rules, page.size):
-        within = [piece for piece in pieces if inside(piece, grid)]
-        if within and (table := fill(grid, within)):
+    known = [zone.grid for zone in page.zones if zone.grid is not None]
+    drawn = [grid for grid in grids(page.rules, page.size) if not any(_overlap(grid.box, other.box) for other in known)]
+    for grid in [*known, *drawn]:
+        within = [piece for piece in pieces if inside(piece.box, grid.box)]
+        if within and (table := fill(grid, within, grid in known)):
             tables.append(table)
-            taken = {id(piece) for row in table.rows for cell in row for piece in cell}
-            pieces = [piece for piece in pieces if id(piece) not in taken]
+            pieces = _without(pieces, (piece for row in table.rows for cell in row for piece in cell))
+    pictures = [zone.box for zone in page.zones if zone.kind == "picture"]
+    labels = [[piece for piece in pieces if inside(piece.box, box)] for box in pictures]
+    pieces = _without(pieces, (piece for group in labels for piece in group))
     blocks: list[Block] = []
     for region in regions([*pieces, *tables]):
-        found = _region(region)
+        found = _region(region, page.zones)
         if blocks and found:
             last, first = blocks[-1], found[0]
             if isinstance(last, Paragraph) and isinstance(first, Paragraph) and goes_on(last, first):
                 last.rows += first.rows
                 del found[0]
         blocks += found
-    for other in page.aside:
-        blocks += paragraphs(rows(other))
+    for other in [*labels, *page.aside]:
+        blocks += (Paragraph(paragraph.rows, aside=True) for paragraph in paragraphs(rows(other)))
     return _with_captions_above(blocks)
 
 
@@ -83,28 +89,48 @@ def pieces_of(block: Block) -> list[list[Piece]]:
     return [row.pieces for row in block.rows]
 
 
-def _region(region: Sequence[Piece | Table]) -> list[Block]:
+def _overlap(box: Box, other: Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+
+
+def _without(pieces: Sequence[Piece], others: Iterable[Piece]) -> list[Piece]:
+    taken = set(map(id, others))
+    return [piece for piece in pieces if id(piece) not in taken]
+
+
+def _region(region: Sequence[Piece | Table], zones: Sequence[Zone]) -> list[Block]:
     """Blocks of a region, from top to bottom."""
     tables = sorted((atom for atom in region if isinstance(atom, Table)), key=lambda table: table.box[1])
     found = rows([atom for atom in region if isinstance(atom, Piece)])
     blocks: list[Block] = []
     for table in tables:
         count = sum(1 for row in found if (row.box[1] + row.box[3]) / 2 < table.box[1])
-        blocks += [*_rows_to_blocks(found[:count]), table]
+        blocks += [*_rows_to_blocks(found[:count], zones), table]
         found = found[count:]
-    return blocks + _rows_to_blocks(found)
+    return blocks + _rows_to_blocks(found, zones)
 
 
-def _rows_to_blocks(found: Sequence[Row]) -> list[Block]:
+def _rows_to_blocks(found: Sequence[Row], zones: Sequence[Zone]) -> list[Block]:
     blocks: list[Block] = []
-    waiting: list[Row] = []
-    for item in aligned(found):
+    for item, group in groupby(
+        aligned(found), key=lambda item: item if isinstance(item, Table) else _zone(item, zones)
+    ):
         if isinstance(item, Table):
-            blocks += [*paragraphs(waiting), item]
-            waiting = []
-        else:
-            waiting.append(item)
-    return blocks + paragraphs(waiting)
+            blocks.append(item)
+            continue
+        parts = paragraphs([row for row in group if isinstance(row, Row)])
+        for part in parts:
+            part.heading = isinstance(item, Zone) and item.kind == "heading"
+        blocks += parts
+    return blocks
+
+
+def _zone(row: Row, zones: Sequence[Zone]) -> Zone | str:
+    """The heading or formula that a row is part of; lines of unreadable signs are set apart, too."""
+    for zone in zones:
+        if zone.kind in ("heading", "formula") and inside(row.box, zone.box):
+            return zone
+    return "unreadable" if is_unreadable_line(row.text) else ""
 
 
 def _with_captions_above(blocks: list[Block]) -> list[Block]:

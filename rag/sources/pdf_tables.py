@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from rag.sources.pdf_order import Row, Table, around, rows
-from rag.sources.pdf_text import Box, Piece
+from rag.sources.pdf_text import Box, Grid, Piece
 
 _TOLERANCE = 2.5  # points by which drawn lines may miss each other
-_MOST_EDGES = 1500  # more is a drawing
+_MOST_RULES = 5000  # more is a drawing
+_MOST_EDGES = 2000
+_MOST_TRIES = 8
 _MOST_COLUMNS = 40
 _BULLET = re.compile(r"[^\w\s]{1,2}|[([]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.):\]]{1,2}|[\d.]{1,8}|[•◦▪‣]")
 _LEADER = re.compile(r"(?:[.·…_] ?){5}")  # of a table of contents
@@ -25,19 +26,6 @@ _CAPTION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Where a drawn table's lines are: from the left, and from the top."""
-
-    columns: tuple[float, ...]
-    rows: tuple[float, ...]
-
-    @property
-    def box(self) -> Box:
-        """The outer lines."""
-        return self.columns[0], self.rows[0], self.columns[-1], self.rows[-1]
-
-
 def grids(rules: Sequence[Box], page: tuple[float, float]) -> list[Grid]:
     """Finds drawn grids of at least two columns and two rows.
 
@@ -45,8 +33,10 @@ def grids(rules: Sequence[Box], page: tuple[float, float]) -> list[Grid]:
         rules: Boxes of lines and filled areas.
         page: Width and height; what fills most of the page is no part of a table.
     """
+    if len(rules) > _MOST_RULES:
+        return []
     across, down = _edges(rules, page)
-    if not across or not down or len(across) + len(down) > _MOST_EDGES:
+    if len(across) + len(down) > _MOST_EDGES:
         return []
     found: list[Grid] = []
     for horizontal, vertical in _connected(across, down):
@@ -57,10 +47,15 @@ def grids(rules: Sequence[Box], page: tuple[float, float]) -> list[Grid]:
     return found
 
 
-def fill(grid: Grid, pieces: Sequence[Piece]) -> Table | None:
+def fill(grid: Grid, pieces: Sequence[Piece], certain: bool = False) -> Table | None:
     """Puts pieces into the cells of a grid; None where it holds no table.
 
     Rows on top with a single cell are titles, and are left to the text above the table.
+
+    Args:
+        grid: The table's lines.
+        pieces: What stands inside.
+        certain: Whether it is known to be a table.
     """
     cells: list[list[list[Piece]]] = [[[] for _ in grid.columns[1:]] for _ in grid.rows[1:]]
     for piece in pieces:
@@ -74,7 +69,7 @@ def fill(grid: Grid, pieces: Sequence[Piece]) -> Table | None:
     if len(kept) < 2 or sum(used) < 2:
         return None
     filled = sum(1 for row in kept for cell in row if cell)
-    if filled < 0.3 * len(kept) * sum(used) or any(_is_frame(row, grid) for row in kept):
+    if not certain and (filled < 0.3 * len(kept) * sum(used) or any(_is_frame(row, grid) for row in kept)):
         return None
     box = around(piece.box for row in kept for cell in row for piece in cell)
     return Table(box, [[_in_order(cell) for cell in row] for row in kept])
@@ -94,26 +89,31 @@ def _is_frame(row: Sequence[Sequence[Piece]], grid: Grid) -> bool:
     return all(median(line.box[2] - line.box[0] for line in cell) < 0.6 * wide for cell in lines)
 
 
-def inside(piece: Piece, grid: Grid) -> bool:
-    """Whether the middle of a piece is in a grid."""
-    left, top, right, bottom = grid.box
-    x, y = (piece.box[0] + piece.box[2]) / 2, (piece.box[1] + piece.box[3]) / 2
+def inside(inner: Box, outer: Box) -> bool:
+    """Whether the middle of a box is in another."""
+    left, top, right, bottom = outer
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
     return left - 1 <= x <= right + 1 and top - 1 <= y <= bottom + 1
 
 
 def aligned(found: Sequence[Row]) -> list[Row | Table]:
     """Finds tables without rules among the rows of one region: what is no part of one stays as it is."""
     result: list[Row | Table] = []
-    index = 0
+    index = tries = 0
     while index < len(found):
         end = _run(found, index)
-        table = _aligned_table(found[index:end]) if end - index >= 3 else None
-        if table is not None:
-            result.append(table)
-            index = end
-        else:
+        if end - index < 3:
             result.append(found[index])
-            index += 1
+            index, tries = index + 1, 0
+        elif table := _aligned_table(found[index:end]):
+            result.append(table)
+            index, tries = end, 0
+        elif tries < _MOST_TRIES:  # without its first row, it may be one
+            result.append(found[index])
+            index, tries = index + 1, tries + 1
+        else:
+            result += found[index:end]
+            index, tries = end, 0
     return result
 
 
@@ -189,7 +189,22 @@ def _edges(rules: Sequence[Box], page: tuple[float, float]) -> tuple[list[Box], 
         elif width > 8 and height > 6:
             across += [(left, top, right, top), (left, bottom, right, bottom)]
             down += [(left, top, left, bottom), (right, top, right, bottom)]
-    return across, down
+    return _merged(across, 0), _merged(down, 1)
+
+
+def _merged(edges: Sequence[Box], axis: int) -> list[Box]:
+    """Edges on one line as one, where they touch: cells that lie side by side share theirs."""
+    lines: dict[int, list[Box]] = {}
+    for edge in sorted(edges, key=lambda box: box[axis]):
+        level = round(edge[1 - axis])
+        line = next((lines[near] for near in (level, level - 1, level + 1) if near in lines), None)
+        if line is None:
+            lines[level] = [edge]
+        elif line[-1][axis + 2] + _TOLERANCE >= edge[axis]:
+            line[-1] = around((line[-1], edge))
+        else:
+            line.append(edge)
+    return [edge for line in lines.values() for edge in line]
 
 
 def _connected(across: list[Box], down: list[Box]) -> list[tuple[list[Box], list[Box]]]:
@@ -332,20 +347,19 @@ def _sorted_into(columns: Sequence[tuple[float, float]], row: Sequence[Sequence[
 
 
 def _joined(cells: list[list[list[Piece]]]) -> list[list[list[Piece]]]:
-    """Rows of the table, where a line that continues the cells above it is no row of its own."""
-    result: list[list[list[Piece]]] = []
-    for row in cells:
-        above = result[-1] if result else None
-        goes_on = (
-            above is not None
-            and not row[0]
-            and all(
-                not cell or (upper and upper[-1].block == cell[0].block) for upper, cell in zip(above, row, strict=True)
-            )
-        )
-        if above is not None and goes_on:
-            for upper, cell in zip(above, row, strict=True):
-                upper += cell
-        else:
+    """Rows of the table, where a line that continues the cells above it is no row of its own.
+
+    Such a line has no first cell, and is nearer to the line above than rows are to each other.
+    """
+    tops = [min(piece.box[1] for cell in row for piece in cell) for row in cells]
+    steps = [below - above for (above, below), row in zip(pairwise(tops), cells[1:], strict=True) if row[0]]
+    near = 0.85 * min(steps, default=0.0)
+    result = [cells[0]]
+    for row, (above, below) in zip(cells[1:], pairwise(tops), strict=True):
+        upper = result[-1]
+        if row[0] or below - above > near or any(cell and not over for over, cell in zip(upper, row, strict=True)):
             result.append(row)
+        else:
+            for over, cell in zip(upper, row, strict=True):
+                over += cell
     return result

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom, in points."""
@@ -63,6 +63,28 @@ class Piece:
         return self.box[3] - self.box[1]
 
 
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Where a table's lines are: from the left, and from the top; the outer ones are among them."""
+
+    columns: tuple[float, ...]
+    rows: tuple[float, ...]
+
+    @property
+    def box(self) -> Box:
+        """The outer lines."""
+        return self.columns[0], self.rows[0], self.columns[-1], self.rows[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A part of a page that is known to be something; a table has its grid."""
+
+    kind: Literal["table", "heading", "formula", "picture"]
+    box: Box
+    grid: Grid | None = None
+
+
 @dataclass(slots=True)
 class PageText:
     """The text of a page before it is put in order.
@@ -73,6 +95,7 @@ class PageText:
         pieces: Upright text, in the order it was written.
         aside: Text that runs in other directions, by direction.
         rules: Boxes of lines and filled areas, upright with the pieces.
+        zones: What layout analysis found; empty where it was not asked for.
     """
 
     size: tuple[float, float]
@@ -80,14 +103,16 @@ class PageText:
     pieces: list[Piece]
     aside: list[list[Piece]]
     rules: list[Box]
+    zones: list[Zone] = field(default_factory=list)
 
 
-def page_text(page: Any, characters: bool = False) -> PageText:
+def page_text(page: Any, characters: bool = False, layout: bool = False) -> PageText:
     """Takes the text and the rules from a page of PyMuPDF.
 
     Args:
         page: A ``pymupdf.Page``.
         characters: Whether each piece knows where its characters are; takes about twice the time.
+        layout: Whether the page's layout is analysed; takes about half a second. Only where most of it is upright.
     """
     import pymupdf
 
@@ -121,7 +146,39 @@ def page_text(page: Any, characters: bool = False) -> PageText:
         pieces=pieces,
         aside=list(directed.values()),
         rules=[_TURNS[main](box) for box in vectors],
+        zones=_zones(page) if layout and pieces and main == (1, 0) else [],
     )
+
+
+def _zones(page: Any) -> list[Zone]:
+    """What PyMuPDF's layout analysis, which is a small neural network, takes parts of a page for.
+
+    Its reading order and its headers and footers are not used: it left out text, and took titles for headers.
+    """
+    kinds: dict[str, Literal["table", "heading", "formula", "picture"]] = {
+        "table": "table",
+        "title": "heading",
+        "section-header": "heading",
+        "formula": "formula",
+        "picture": "picture",
+    }
+    try:
+        page.get_layout(return_raw=True)
+    except (ArithmeticError, LookupError, TypeError):
+        return []  # it fails on odd pages; they are read without it
+    found: list[Zone] = []
+    for part in page.layout_information or ():
+        kind = kinds.get(part["class_name"])
+        left, top, right, bottom = part["group_bbox"]
+        lines = part.get("table_grid")
+        if kind is None or (kind == "table" and lines is None):
+            continue
+        grid = None
+        if lines is not None:
+            columns = (left, *(left + line for line in lines.v_lines), right)
+            grid = Grid(columns, (top, *(top + line for line in lines.h_lines), bottom))
+        found.append(Zone(kind, (left, top, right, bottom), grid))
+    return found
 
 
 def _direction(line: Any) -> tuple[int, int]:

@@ -10,8 +10,7 @@ from itertools import pairwise
 _UNREADABLE = 0.15  # share of characters that stand for nothing
 _SCATTERED = 0.25  # share of neighbouring letters that belong to different scripts
 _ENOUGH = 120  # letters; fewer tell nothing
-_MIXED = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HALFWIDTH", "FULLWIDTH", "BOPOMOFO", "HANGUL"}
-_VOWELS = frozenset("aeiouy")
+_MIXED = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HALFWIDTH", "FULLWIDTH", "LATIN"}
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -20,16 +19,22 @@ def is_unreadable(character: str) -> bool:
     return character == "\N{REPLACEMENT CHARACTER}" or unicodedata.category(character) in ("Co", "Cn")
 
 
+def is_unreadable_line(text: str) -> bool:
+    """Whether most of a line says nothing, as a formula does whose font has no table of its signs."""
+    printed = "".join(text.split())
+    return not printed.isascii() and sum(map(is_unreadable, printed)) > 0.5 * len(printed)
+
+
 def is_garbled(text: str) -> bool:
     """Whether a page's characters are not those that are printed, for want of a font's table or for a wrong one.
 
     Three signs, each of which is enough: many characters that stand for nothing; letters of different scripts side by
     side in words; Latin words that nobody can say, as when every letter was moved in the alphabet.
     """
-    printed = [character for character in text if not character.isspace()]
+    printed = "".join(text.split())
     if not printed:
         return False
-    if sum(map(is_unreadable, printed)) > _UNREADABLE * len(printed):
+    if not printed.isascii() and sum(map(is_unreadable, printed)) > _UNREADABLE * len(printed):
         return True
     if len(printed) < _ENOUGH:
         return False
@@ -43,22 +48,28 @@ _LEADERS = re.compile(r"([^\w\s])(?: ?\1){4,}")
 
 def _is_scattered(text: str) -> bool:
     pairs = changes = 0
-    for before, after in pairwise(text):
-        if before.isalpha() and after.isalpha():
-            scripts = {_script(before), _script(after)}
-            pairs += 1
-            changes += len(scripts - _MIXED) > 1 or (len(scripts) > 1 and not scripts <= _MIXED | {"LATIN"})
+    for word in _WORD.findall(text):
+        pairs += len(word) - 1
+        if not word.isascii():
+            scripts = map(_script, word)
+            changes += sum(
+                1 for before, after in pairwise(scripts) if before != after and not _go_together(before, after)
+            )
     return pairs >= _ENOUGH / 2 and changes > _SCATTERED * pairs
+
+
+def _go_together(before: str, after: str) -> bool:
+    return before in _MIXED and after in _MIXED
 
 
 def _is_unspeakable(text: str) -> bool:
     """Whether Latin words have next to no vowels; no language writes so, and lists of abbreviations are short."""
-    words = [word for word in _WORD.findall(text) if all(_script(letter) == "LATIN" for letter in word)]
-    letters = unicodedata.normalize("NFD", "".join(words)).lower()
-    plain = [letter for letter in letters if letter.isalpha()]
-    if len(plain) < 2 * _ENOUGH or sum(map(len, words)) < 0.5 * sum(map(str.isalpha, text)):
+    words = _WORD.findall(text)
+    latin = "".join(word for word in words if word.isascii() or all(_script(letter) == "LATIN" for letter in word))
+    if len(latin) < 2 * _ENOUGH or len(latin) < 0.5 * sum(map(len, words)):
         return False
-    return sum(1 for letter in plain if letter in _VOWELS) < 0.2 * len(plain)
+    letters = unicodedata.normalize("NFD", latin).casefold()
+    return sum(map(letters.count, "aeiouy")) < 0.2 * len(latin)
 
 
 @lru_cache(maxsize=4096)

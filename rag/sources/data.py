@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 
 from rag.errors import SourceError
 from rag.sources.encodings import Decoded, decode
@@ -29,7 +30,7 @@ def read_json(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     """
     decoded = _decoded(data, options)
     problem = _problem(decoded.text)
-    if problem and _lines_that_fail(decoded.text):
+    if problem and next(_lines_that_fail(decoded.text), 0):
         return _document(data, title, decoded, decoded.text, problem=f"it is not valid JSON: {problem}")
     text = _readable(decoded.text)
     if not problem and max(map(len, text.split("\n"))) > _LONGEST_LINE:
@@ -48,7 +49,7 @@ def read_json_lines(data: bytes, title: str, options: ReadOptions = DEFAULT_READ
         SourceError: It is not text, or there is nothing in it.
     """
     decoded = _decoded(data, options)
-    failing = _lines_that_fail(decoded.text)
+    failing = list(_lines_that_fail(decoded.text))
     more = f" and {len(failing) - _NAMED_LINES} more" if len(failing) > _NAMED_LINES else ""
     problem = f"lines that are not valid JSON: {', '.join(map(str, failing[:_NAMED_LINES]))}{more}" if failing else ""
     return _document(data, title, decoded, _readable(decoded.text), problem=problem)
@@ -83,8 +84,8 @@ def _problem(text: str) -> str:
     return ""
 
 
-def _lines_that_fail(text: str) -> list[int]:
-    return [number for number, line in enumerate(text.split("\n"), 1) if line.strip() and _problem(line)]
+def _lines_that_fail(text: str) -> Iterator[int]:
+    return (number for number, line in enumerate(text.split("\n"), 1) if line.strip() and _problem(line))
 
 
 def _readable(text: str) -> str:

@@ -31,9 +31,9 @@ _CANDIDATES = {
     **dict.fromkeys(
         ("euc_jis_2004", "cp950", "cp949", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256"), -1.0
     ),
-    **dict.fromkeys(("latin-1", "koi8-r", "iso8859-15", "iso8859-2", "iso8859-7", "iso8859-5", "mac_roman"), -1.5),
+    **dict.fromkeys(("latin-1", "koi8-r", "iso8859-2", "iso8859-7", "iso8859-5", "mac_roman"), -1.5),
     **dict.fromkeys(("big5hkscs", "cp1257", "koi8-u", "cp866", "mac_cyrillic", "mac_latin2"), -2.5),
-    **dict.fromkeys(("cp850", "cp852", "cp437"), -3.0),
+    **dict.fromkeys(("iso8859-15", "cp850", "cp852", "cp437"), -3.0),
 }
 _SAMPLE = 4_000  # bytes that the best candidates are weighed by; more makes it slower, not better
 _GLANCE = 400  # bytes that leave only the best candidates

@@ -85,7 +85,7 @@ _HANGUL = (
 )
 
 _PUNCTUATION = "“”„‘’–—…«»•€°§©®²³µ×·±½№¿¡ºª†"
-_INSIDE_WORDS = "’‘'‑·-\u00ad"
+_INSIDE_WORDS = "’‘'‑·-–—…\u00ad"
 _EAST_ASIAN_MARKS = "、。，「」・（）：《》；！？“”　『』"
 
 _BLANK = {" ": -2.0, "\n": -4.0, "\r": -4.0, "\t": -4.5, "\f": -7.0, "\x1b": -8.0}
@@ -218,13 +218,13 @@ def _context(text: str) -> float:
             if kinds == ("Latin", "Latin"):
                 price -= 8.0
             elif "Latin" in kinds:
-                price -= 1.0
+                price -= 1.0 if "East Asian" in kinds else 4.0
             continue
         if kind == "other":
             continue
         if kind == "sign":
             if character not in _INSIDE_WORDS and "Latin" in kinds and kinds[0] == kinds[1]:
-                price -= 4.0
+                price -= 7.0
         elif kind == "kana":
             price -= 6.0 * kinds.count("Latin") + (3.0 if "kana" not in kinds else 0.0)
         else:

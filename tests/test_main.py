@@ -133,3 +133,33 @@ def test_models_list(run) -> None:
     done = run("models", "list", "--json")
     assert done.returncode == 0
     assert {"embedded", "e5-small", "bge-m3"} <= {model["id"] for model in json.loads(done.stdout)}
+
+
+def test_folders_are_chosen_checked_and_unlocked(run, tmp_path: Path, shared_data: Path) -> None:
+    root = write_notes(tmp_path / "notes", {**NOTES, "draft.md": "# Draft\n\nNot yet."})
+    source = shared_data / "pdf/encrypted-user/pypdf__libreoffice-writer-password.pdf"
+    (root / "locked.pdf").write_bytes(source.read_bytes())
+    report = json.loads(run("index", str(root), "--exclude", "draft*", "--json").stdout)
+    assert {file["path"]: file["state"] for file in report["files"]} == {
+        "boiler.md": "indexed", "garden.txt": "indexed", "empty.md": "failed", "locked.pdf": "failed",
+    }  # fmt: skip
+    assert ["draft.md", "left out by “draft*” in the library's settings"] in report["skipped"]
+
+    unlocked = run("index", str(root), "--password", "openpassword", "--verify")
+    assert unlocked.returncode == 0, unlocked.stderr
+    assert "openpassword" not in unlocked.stdout + unlocked.stderr
+    assert "3 read, 0 partly, 1 not" in unlocked.stdout
+
+    for folder in (root / name for name in ("boiler.md", "garden.txt", "empty.md", "locked.pdf", "draft.md")):
+        folder.unlink()
+    emptied = run("index", str(root))
+    assert emptied.returncode == 1
+    assert "holds none of the 4 files" in emptied.stderr
+    checked = run("check")
+    assert checked.returncode == 0, checked.stdout
+    assert "error" not in checked.stdout
+    assert "4 removed" in run("index", str(root), "--allow-empty").stdout
+
+    renamed = run("libraries", "--rename", "Sample notes", "Work", "--json")
+    assert [info["name"] for info in json.loads(renamed.stdout)] == ["Work"]
+    assert run("ask", "What is in the draft?", "--library", "Work", "--library", "Play").returncode == 1

@@ -36,14 +36,9 @@ def read_org(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) ->
     decoded = decode(data, options.encoding)
     source = decoded.text.split("\n")
     keywords = dict(_keyword(line) for line in reversed(source) if line.lstrip().startswith("#+"))
-    lines = list(without_gaps(enumerate(_readable(source), 1)))
-    headings = [
-        (index, len(match["stars"]), _title(match["title"]))
-        for index, (number, _) in enumerate(lines)
-        if (match := _HEADING.fullmatch(source[number - 1])) and _title(match["title"])
-    ]
-    for index, _, words in headings:
-        lines[index] = lines[index][0], words
+    readable, levels = _readable(source)
+    lines = list(without_gaps(enumerate(readable, 1)))
+    headings = [(index, levels[number], line) for index, (number, line) in enumerate(lines) if number in levels]
     named = keywords.get("title") or next((words for _, _, words in headings), title)
     return lines_document(data, named, decoded, lines, headings)
 
@@ -57,9 +52,10 @@ def _title(words: str) -> str:
     return _links(_TAGS.sub("", words.rstrip())).strip()
 
 
-def _readable(source: Sequence[str]) -> list[str]:
-    """The lines as they are to be read, as many as there were."""
+def _readable(source: Sequence[str]) -> tuple[list[str], dict[int, int]]:
+    """The lines as they are to be read, as many as there were, and the level of each that is a heading."""
     lines: list[str] = []
+    levels: dict[int, int] = {}
     block = ""
     hidden = 0  # the level of a heading that comments its subtree out
     drawer_end = -1
@@ -75,6 +71,10 @@ def _readable(source: Sequence[str]) -> list[str]:
             block = "" if ends else block
         elif hidden or index <= drawer_end:
             lines.append(TAKEN_OUT)
+        elif heading:
+            lines.append(_title(heading["title"]))
+            if lines[-1]:
+                levels[index + 1] = len(heading["stars"])
         elif opening := _BLOCK.fullmatch(line):
             block = opening["kind"].lower()
             lines.append(_fence(block, opening["language"] or ""))
@@ -88,7 +88,7 @@ def _readable(source: Sequence[str]) -> list[str]:
             lines.append(TAKEN_OUT)
         else:
             lines.append(_links(line))
-    return lines
+    return lines, levels
 
 
 def _fence(block: str, language: str) -> str:

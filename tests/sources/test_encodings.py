@@ -12,7 +12,13 @@ from rag.sources.encodings import decode
 from rag.types import Remedy
 
 SENTENCES = {
-    "装置の点検が終わりました。来週までに報告書を送ってください。": ("cp932", "euc_jp", "iso2022_jp", "utf-16-le", "utf-16-be"),
+    "装置の点検が終わりました。来週までに報告書を送ってください。": (
+        "cp932",
+        "euc_jp",
+        "iso2022_jp",
+        "utf-16-le",
+        "utf-16-be",
+    ),
     "①試験の結果と②考察、髙橋さん。": ("cp932",),
     "设备已经检查过，运行正常。请在本周结束之前寄出报告。": ("gbk", "gb18030", "utf-16-le", "utf-16-be"),
     "會議改到星期五上午十點舉行，請寄出報告。": ("big5", "cp950", "utf-16-le"),
@@ -44,7 +50,10 @@ def test_the_truth_about_every_file(shared_data: Path):
     ("name", "said"),
     [
         ("invalid_utf8.md", "characters that are not valid UTF-8, replaced: 3"),
-        ("mixed_utf8_then_sjis.txt", "two encodings in one file: 5 lines from line 8 on are not UTF-8, and read as CP932"),
+        (
+            "mixed_utf8_then_sjis.txt",
+            "two encodings in one file: 5 lines from line 8 on are not UTF-8, and read as CP932",
+        ),
         ("nul_bytes.txt", "NUL characters, replaced: 3"),
     ],
 )
@@ -94,7 +103,10 @@ def test_a_person_decides():
     assert decode("\ufeffword".encode("utf-16-le"), "utf-16-le").text == "word"
 
 
-@pytest.mark.parametrize(("encoding", "said"), [("no-such", "no text encoding named"), ("hex", "no text encoding"), ("ascii", "not in ASCII")])
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [("no-such", "no text encoding named"), ("hex", "no text encoding"), ("ascii", "not in ASCII")],
+)
 def test_an_encoding_that_does_not_fit_is_an_error(encoding: str, said: str):
     with pytest.raises(SourceError, match=said) as caught:
         decode("Grüße".encode(), encoding)

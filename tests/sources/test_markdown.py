@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,6 +86,32 @@ def test_comments_do_not_leak_and_code_keeps_them():
 def test_wiki_links_read_as_words():
     text = "See [[Folder/Note|the note]], [[Oven]] and ![[plan.png]].\n\n`[[code]]`, [[1]](x), `a`\n\n    [[ -f x ]]\n"
     assert document(text).text == ("See the note, Oven and plan.png.\n\n`[[code]]`, [[1]](x), `a`\n\n    [[ -f x ]]\n")
+
+
+def test_callouts_read_as_words():
+    assert document("> [!note] Mind *this*\n> text\n\n> [!WARNING]-\n> more\n").text == (
+        "> Note: Mind *this*\n> text\n\n> Warning\n> more\n"
+    )
+    assert document("```\n> [!note] x\n```\n").text == "```\n> [!note] x\n```\n"
+
+
+def test_lines_are_those_of_the_file():
+    source = (
+        "---\ntitle: x\n---\n\nOne [[a|b]].\n\n<!--\ngone\n-->\n\nTwo <!-- and\ngone --> three.\n\n```\nFour\n```\n"
+    )
+    found = document(source)
+    assert found.text == "One b.\n\nTwo \n three.\n\n```\nFour\n```\n"
+    for needle in ("One", "Two", "three", "Four"):
+        at = found.text.index(needle)
+        mark = [mark for mark in found.marks if mark.start <= at][-1]
+        assert needle in source.split("\n")[mark.number + found.text.count("\n", mark.start, at) - 1]
+
+
+@pytest.mark.parametrize("piece", ["` `` ", "<!--", "[[a", "> [!a", "{#", "*a ", "_a", "- "])
+def test_two_megabytes_in_a_line_take_no_time(piece: str):
+    started = time.process_time()
+    document("# " + piece * (2_000_000 // len(piece)))
+    assert time.process_time() - started < 10
 
 
 def test_the_english_originals_in_the_japanese_book_do_not_leak(shared_data: Path):

@@ -41,9 +41,7 @@ def test_cells_outputs_and_pictures():
         },
         metadata={"language_info": {"name": "python"}},
     )
-    assert found.text == (
-        "# One \ntext\n\n````python\nprint('```')\n````\n\n```\na\nb\n```\n\n```\nTypeError\nno\n```"
-    )
+    assert found.text == ("# One \ntext\n\n````python\nprint('```')\n````\n\n```\na\nb\n```\n\n```\nTypeError\nno\n```")
     assert found.marks == (Mark(0, "cell", 1), Mark(13, "cell", 3))
     assert found.notes == ("images left out: 1",)
 
@@ -54,7 +52,12 @@ def test_format_three():
             {
                 "cells": [
                     {"cell_type": "heading", "level": 2, "source": "Old"},
-                    {"cell_type": "code", "input": "1", "language": "python", "outputs": [{"output_type": "pyout", "text": "1"}]},
+                    {
+                        "cell_type": "code",
+                        "input": "1",
+                        "language": "python",
+                        "outputs": [{"output_type": "pyout", "text": "1"}],
+                    },
                 ]
             }
         ]

@@ -45,7 +45,9 @@ def test_rows_are_numbered_as_a_spreadsheet_numbers_them():
     assert [row_at(found, name) for name in ("name", "| A", "| B", "| C")] == [1, 2, 4, 5]
 
 
-@pytest.mark.parametrize("text", ["a;b\n1,5;2\n", "a\tb\n1,5\t2\n", "a|b\n1,5|2\n", 'a,b\n"1,5",2\n', "sep=;\na;b\n1,5;2\n"])
+@pytest.mark.parametrize(
+    "text", ["a;b\n1,5;2\n", "a\tb\n1,5\t2\n", "a|b\n1,5|2\n", 'a,b\n"1,5",2\n', "sep=;\na;b\n1,5;2\n"]
+)
 def test_delimiters(text: str):
     assert cells(table(text).text) == [["a", "b"], ["1,5", "2"]]
 

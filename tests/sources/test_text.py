@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import SourceError
-from rag.sources.text import Heading, read_text, sections
+from rag.sources.text import Heading, read_code, read_text, sections
 
 
 def headings(text: str) -> list[tuple[str, ...]]:
@@ -76,3 +76,52 @@ def test_sections_cover_any_text_without_gaps(text: str, places: list[tuple[int,
     found = sections(text, [Heading(min(start, len(text)), level, title) for start, level, title in sorted(places)])
     assert "".join(text[section.span.start : section.span.end] for section in found) == text
     assert all(0 < len(section.heading_path) <= 6 for section in found[1:])
+
+
+def test_running_headers_and_footers_go_and_lines_stay():
+    pages = [
+        f"RFC 1                    Title                    May 1996\n\n{body}\n\n\nAuthor                  [Page {number}]\n"
+        for number, body in enumerate(("One begins here and", "goes on here.", "NEXT CLAUSE\n\nThree.", "Four."), 1)
+    ]
+    source = "\f\n".join(pages)
+    found = read_text(source.encode(), "name")
+    assert found.text == "One begins here and\ngoes on here.\n\nNEXT CLAUSE\n\nThree.\n\nFour."
+    assert [section.heading_path for section in found.sections] == [(), ("NEXT CLAUSE",)]
+    for needle in ("goes on", "Three", "Four"):
+        at = found.text.index(needle)
+        mark = [mark for mark in found.marks if mark.start <= at][-1]
+        assert needle in source.split("\n")[mark.number + found.text.count("\n", mark.start, at) - 1]
+
+
+def test_no_page_furniture_is_left_of_an_rfc(shared_data: Path):
+    for name in ("rfc1939.txt", "rfc2045.txt"):
+        text = read_text((shared_data / "standards/rfc" / name).read_bytes(), name).text
+        assert "[Page" not in text
+        assert "\f" not in text
+
+
+def test_a_text_with_one_form_feed_loses_nothing():
+    assert read_text(b"One.\n\fTwo.\n", "name").text == "One.\n\nTwo."
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import x\n\n\n@d\ndef a(b):\n    def c(): ...\n\nclass D:\n    pass\n", ["def a(b)", "class D"]),
+        ("pub(crate) fn f<T>(x: T) -> T {\n}\nstruct S {\n}\n", ["pub(crate) fn f<T>(x: T) -> T", "struct S"]),
+        ("int x;\nint main(int argc, char **argv) {\n  return f(x);\n}\n", ["int main(int argc, char **argv)"]),
+        ("export const f = (a) => {\n}\nasync function g() {\n}\n", ["export const f = (a) =>", "async function g()"]),
+        ("build() {\n  make\n}\nif test; then\nfi\nbuild\n", ["build()"]),
+        ("CREATE TABLE t (\n  a int\n);\nSELECT 1;\n", ["CREATE TABLE t ("]),
+        ("else if (x) {\nreturn f(x)\nprint(x)\n", []),
+    ],
+)
+def test_definitions_begin_sections(source: str, names: list[str]):
+    found = read_code(source.encode(), "name")
+    assert found.text == source
+    assert [section.heading_path[0] for section in found.sections if section.heading_path] == names
+
+
+def test_the_comment_above_a_definition_belongs_to_it():
+    found = read_code(b"x = 1\n\n# Adds.\n@cached\ndef add(): ...\n", "name")
+    assert found.text[found.sections[1].span.start :].startswith("# Adds.\n@cached\ndef")

@@ -769,17 +769,17 @@ def _packed_trace(trace: Trace) -> bytes:
 
 
 def _file(row: tuple[Any, ...]) -> FileRecord:
-    *same, remedies, options, copy_of, authors, year = row
-    record = FileRecord(*same)
-    return replace(
-        record,
-        state=FileState(record.state),
+    (
+        id_, root, path, size, mtime_ns, sha256, state, reason, title, pages, chunks, indexed_at, inode,
+        encoding, remedies, options, copy_of, authors, year,
+    ) = row  # fmt: skip
+    return FileRecord(
+        id=id_, root=root, path=path, size=size, mtime_ns=mtime_ns, sha256=sha256, state=FileState(state),
+        reason=reason, title=title, pages=pages, chunks=chunks, indexed_at=indexed_at, inode=inode, encoding=encoding,
         remedies=tuple(Remedy(remedy) for remedy in remedies.split()),
         options=_options.validate_json(options) if options else DEFAULT_READING,
-        copy_of=copy_of,
-        authors=tuple(json.loads(authors)) if authors else (),
-        year=year,
-    )
+        copy_of=copy_of, authors=tuple(json.loads(authors)) if authors else (), year=year,
+    )  # fmt: skip
 
 
 def _chunk(row: tuple[Any, ...]) -> Chunk:

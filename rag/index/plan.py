@@ -12,13 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from rag.errors import LibraryError, SourceError
 from rag.index.chunking import VERSION as CHUNKER_VERSION
 from rag.index.chunking import ChunkProfile
 from rag.index.library import Library
-from rag.sources.readers import format_of
+from rag.sources.readers import READERS, format_of
 from rag.sources.scan import Choice, Scan, scan, sha256
 from rag.types import (
     DEFAULT_READING,
@@ -107,12 +107,6 @@ def options_for(record: FileRecord | None, settings: LibrarySettings, passwords:
     return replace(own, ocr=own.ocr or settings.ocr, layout=own.layout or settings.layout, passwords=passwords)
 
 
-@lru_cache(maxsize=256)
-def _reader_of(ending: str) -> tuple[str, int]:
-    kind = format_of(f"file{ending}")
-    return (kind.name, kind.version) if kind else ("", 0)
-
-
 def recipe_for(path: str, options: ReadOptions, profile: ChunkProfile) -> Recipe:
     """The recipe by which a file would be read and cut now."""
     name, version = reader_of(path)
@@ -125,10 +119,8 @@ def recipe_for(path: str, options: ReadOptions, profile: ChunkProfile) -> Recipe
 
 def reader_of(path: str) -> tuple[str, int]:
     """Name and version of the format that reads a file."""
-    ending = PurePosixPath(path).suffix.lower()
-    if ending:
-        return _reader_of(ending)
-    kind = format_of(path)
+    # Most endings say it all, and a plan asks for thousands of files.
+    kind = READERS.get(path[path.rfind(".") :].lower()) or format_of(path)
     return (kind.name, kind.version) if kind else ("", 0)
 
 

@@ -34,7 +34,7 @@ def one_column(
     box(page, (100, top, 512, top + 130), text, 9, **style)
     box(page, (72, 290, 540, 312), after, 12, **{**style, "fontname": style.get("fontname", "tibo")})
     box(page, (72, 316, 540, 560), WORDS * 5, 10)
-    box(page, (72, 570, 540, 640), more, 9)
+    box(page, (72, 570, 540, 640), more, 9, **style)
     return document
 
 

@@ -148,7 +148,7 @@ def ingest_tab(desk: Desk) -> IngestTab:
             create = gr.Button(texts.LIBRARY_CREATE, min_width=140)
         with gr.Row(elem_classes="fn-buttons"):
             new_name = gr.Textbox(max_lines=1, min_width=200, elem_id="new-name")
-            rename = gr.Button(texts.LIBRARY_RENAME_DO, min_width=140)
+            rename = gr.Button(texts.LIBRARY_RENAME_DO, min_width=140, elem_id="rename-library")
         with gr.Row(elem_classes="fn-buttons"):
             rebuild = gr.Button(texts.LIBRARY_REBUILD, min_width=140)
             delete = gr.Button(texts.DELETE, min_width=140)

@@ -326,7 +326,7 @@ def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citat
             f'data-alt="{escape(texts.PAGE_ALT.format(page=chunk.page, path=chunk.path))}">'
             f"<p>{escape(texts.PAGE_LOADING.format(page=chunk.page))}</p></figure>"
         )
-    library = f'<span class="fn-badge">{escape(chunk.library)}</span>' if chunk.library else ""
+    library = f'<span class="fn-badge library">{escape(chunk.library)}</span>' if chunk.library else ""
     context = f'<div class="fn-context">{escape(chunk.context)}</div>' if chunk.context else ""
     shown_number = f'<span class="fn-number">{number}</span>' if number else ""
     return (

@@ -87,6 +87,146 @@ def test_index_a_folder_and_reload_in_the_middle(visit: Start, tmp_path: Path) -
     assert (folder / "note-07.md").exists()
 
 
+def test_look_inside_a_file_and_read_it_with_another_encoding(visit: Start, tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "notes", 2)
+    (folder / "empty.txt").write_bytes(b"")
+    (folder / "été <i>.txt").write_bytes("L'été à la plage, où le café était fermé.\n".encode("cp1252") * 5)
+    here = visit(llm="none")
+    page = here.page
+    open_tab(here, "Ingest")
+    page.locator("#folder textarea, #folder input").fill(str(folder))
+    page.click("#preview")
+    page.locator("#plan", has_text="4 files to index").wait_for()
+    page.click("#plan [data-do=index]")
+    page.locator("#job [data-state=done]").wait_for(timeout=120_000)
+    page.locator("#files", has_text="4 files: 3 read, 1 not").wait_for()
+
+    page.get_by_label("Not read 1").check()
+    page.locator("#files tbody tr").nth(1).wait_for(state="detached")
+    assert "empty.txt" in page.locator("#files tbody").inner_text()
+    page.get_by_label("All 4").check()
+
+    page.locator("#files .fn-open", has_text="été <i>").focus()
+    page.keyboard.press("Enter")
+    panel = page.locator("dialog.fn-xray")
+    panel.locator(".fn-piece", has_text="L'été à la plage").first.wait_for()
+    assert panel.locator("h3").inner_text() == "été <i>.txt"
+    assert "lines 1–5" in panel.locator(".fn-piece-head").first.inner_text()
+    panel.locator("summary", has_text="Encoding").click()
+    panel.locator("input[name=encoding]").fill("windows-1251")
+    page.keyboard.press("Enter")
+    panel.locator(".fn-piece", has_text="L'йtй").first.wait_for()
+    assert "set by you" in panel.locator(".fn-xray-head").inner_text()
+    page.keyboard.press("Escape")
+    panel.wait_for(state="hidden")
+    page.locator("#files button.fn-open:focus", has_text="été <i>").wait_for()
+    (record,) = (file for file in here.engine.files(SAMPLES) if "été" in file.path)
+    assert record.options.encoding == "windows_1251"
+
+
+def test_what_the_settings_leave_out_leaves_the_library(visit: Start, tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "notes", 3)
+    here = visit(llm="none")
+    page = here.page
+    open_tab(here, "Ingest")
+    page.locator("#folder textarea, #folder input").fill(str(folder))
+    page.click("#index")
+    page.locator("#job [data-state=done]").wait_for(timeout=120_000)
+    page.click("#settings > button")
+    page.get_by_label("Exclude").fill("*-02.md")
+    page.click("#save-settings")
+    page.locator("#saved", has_text="touches 1 file").wait_for()
+    page.click("#saved [data-do=sync]")
+    page.locator("#files", has_text="2 files: 2 read").wait_for(timeout=120_000)
+    page.reload()
+    open_tab(here, "Ingest")
+    page.click("#settings > button")
+    assert page.get_by_label("Exclude").input_value() == "*-02.md"
+    assert (folder / "note-02.md").exists()
+
+
+def test_a_password_opens_a_file_and_is_kept_nowhere(visit: Start, shared_data: Path) -> None:
+    here = visit(llm="none")
+    page = here.page
+    open_tab(here, "Ingest")
+    page.locator("#folder textarea, #folder input").fill(str(shared_data / "pdf" / "encrypted-user"))
+    page.click("#index")
+    page.locator("#files", has_text="3 files: 0 read, 3 not").wait_for(timeout=120_000)
+    row = page.locator("#files tr", has_text="libreoffice-writer-password")
+    row.locator("button", has_text="Password…").click()
+    panel = page.locator("dialog.fn-xray")
+    for password, outcome in (("no", "Read again: not read"), ("openpassword", "Read again: read")):
+        panel.locator("input[type=password]").fill(password)
+        page.keyboard.press("Enter")
+        panel.locator(".fn-xray-told", has_text=outcome).wait_for()
+    image = panel.locator("figure img")
+    image.wait_for()
+    assert image.evaluate("(image) => image.complete && image.naturalWidth > 500")
+    assert panel.locator(".fn-piece-text").first.inner_text().strip()
+    panel.get_by_role("button", name="Close").click()
+    row.locator(".fn-state", has_text=re.compile("^read$")).wait_for()
+    home = here.engine.settings.home
+    assert not [path for path in home.rglob("*") if path.is_file() and b"openpassword" in path.read_bytes()]
+
+
+@pytest.mark.slow
+def test_a_folder_that_vanished_is_forgotten_only_after_asking(visit: Start, tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "notes", 2)
+    here = visit(llm="none")
+    page = here.page
+    open_tab(here, "Ingest")
+    page.locator("#folder textarea, #folder input").fill(str(folder))
+    page.click("#index")
+    page.locator("#files", has_text="2 files: 2 read").wait_for(timeout=120_000)
+    shutil.rmtree(folder)
+    page.click("#index")
+    page.locator("#plan", has_text="The library holds 2 files of this folder").wait_for()
+    assert len(here.engine.files(SAMPLES)) == 2
+    page.click("#plan [data-do=forget]")
+    page.locator("#job [data-state=done]", has_text="2 removed").wait_for(timeout=120_000)
+    assert here.engine.files(SAMPLES) == ()
+
+
+@pytest.mark.slow
+def test_a_citation_says_that_its_file_has_changed(visit: Start, tmp_path: Path, ollama: OllamaStandIn) -> None:
+    folder = write_notes(tmp_path / "notes", 1)
+    ollama.reply = ["The pump number 0 runs at 10 bar [1]."]
+    here = visit()
+    page = here.page
+    for _ in here.engine.sync(SAMPLES, folder):
+        pass
+    page.reload()
+    ask(here, "At how many bar does pump number 0 run?")
+    wait_for_answer(here)
+    assert page.locator(".fn-badge.aged").count() == 0
+    (folder / "note-00.md").write_text("# Note 0\n\nThe pump is gone.\n", encoding="utf-8")
+    page.reload()
+    page.locator(".fn-badge.aged", has_text="changed since it was indexed").first.wait_for()
+    assert "is not what the folder says now" in page.locator(".fn-answered").inner_text()
+    page.locator("#side-state", has_text="1 file changed").get_by_role("button", name="Sync").click()
+    page.locator(".fn-badge.aged", has_text="from an older version").first.wait_for()
+
+
+@pytest.mark.slow
+def test_a_library_is_renamed_and_several_are_searched_as_one(visit: Start, with_samples: Path, tmp_path: Path) -> None:
+    here = visit(llm="none")
+    here.engine.create_library("Pumps")
+    for _ in here.engine.sync("Pumps", write_notes(tmp_path / "notes", 1)):
+        pass
+    page = here.page
+    open_tab(here, "Ingest")
+    page.click("#libraries > button")
+    page.get_by_label(f"Rename “{SAMPLES}” to").fill("Heron")
+    page.click("#rename-library")
+    page.get_by_label("Rename “Heron” to").wait_for()
+    assert sorted(info.name for info in here.engine.libraries()) == ["Heron", "Pumps"]
+    open_tab(here, "Chat")
+    page.locator("#also").get_by_label("Pumps").check()
+    ask(here, "At how many bar does pump number 0 run?")
+    wait_for_answer(here)
+    assert "Pumps" in page.locator(".fn-card", has_text="note-00.md").first.inner_text()
+
+
 @pytest.mark.slow
 def test_a_stopped_index_resumes(visit: Start, tmp_path: Path) -> None:
     here = visit(llm="none")
@@ -293,6 +433,10 @@ def test_a_phone_shows_all_three_tabs_without_scrolling_sideways(
         open_tab(here, tab)
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, tab
+    open_tab(here, "Ingest")
+    page.locator("#files .fn-open", has_text="heron-first-season.pdf").click()
+    page.locator("dialog.fn-xray figure img").wait_for()
+    assert page.locator("dialog.fn-xray .fn-xray-body").evaluate("(body) => body.scrollWidth - body.clientWidth") <= 0
 
 
 @pytest.mark.slow

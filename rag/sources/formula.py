@@ -108,6 +108,11 @@ def _mathml_fenced(node: Node) -> str:
     return f"{node.attributes.get('open', '(')}{inside}{node.attributes.get('close', ')')}"
 
 
+def _mathml_fraction(node: Node) -> str:
+    above, below = _parts(node)[:2]
+    return _fraction(above, below, node.get("linethickness") not in ("0", "0px"))
+
+
 def _mathml_over(node: Node) -> str:
     base, sign, _ = _parts(node)[:3]
     return f"{base}{sign}" if len(sign) == 1 and not sign.isalnum() else _script(base, above=sign)
@@ -142,7 +147,7 @@ _READERS: dict[str, Callable[[Node], str]] = {
     ) + "]",
     "eqArr": lambda node: "; ".join(_children(row) for row in node.elements("m:e")),
     # MathML
-    "mfrac": lambda node: _fraction(*_parts(node)[:2], node.get("linethickness") not in ("0", "0px")),
+    "mfrac": _mathml_fraction,
     "msup": lambda node: _above(*_parts(node)[:2]),
     "msub": lambda node: _script(*_parts(node)[:2]),
     "msubsup": lambda node: _script(*_parts(node)[:3]),

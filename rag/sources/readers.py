@@ -264,7 +264,7 @@ def _read_by_content(data: bytes, path: str, options: ReadOptions) -> SourceDocu
         return replace(document, sha256=hashlib.sha256(data).hexdigest())
     if found in _UNREADABLE and (named is None or _told_by_content(named)):
         what, _, remedy = _UNREADABLE[found].partition("; ")
-        raise SourceError(f"It is {what}.", f"{remedy.capitalize()}." if remedy else "")
+        raise SourceError(f"It is {what}.", f"{remedy[:1].upper()}{remedy[1:]}." if remedy else "")
     kind = _kind(data, named, found)
     if kind is None:
         raise SourceError(f"It was not read: {why_not_read(path)}.")

@@ -95,9 +95,13 @@ def html_title(root: Node) -> str:
 def write_html(root: Node, draft: Draft) -> None:
     """Writes what a page shows into a draft.
 
-    Navigation is left out, unless there is nothing else on the page.
+    Navigation is left out, unless there is nothing else on the page; so is what stands around the part that the page
+    itself calls its main one, where that holds most of the words.
     """
     before = draft.length
+    mains = list(root.all("main"))
+    if len(mains) == 1 and 2 * _words_in(mains[0]) > _words_in(root):
+        root = mains[0]
     _Page(draft, _UNSEEN | _NAVIGATION).write(root)
     if draft.length == before:
         _Page(draft, _UNSEEN).write(root)
@@ -265,6 +269,19 @@ class _Page:
             self._sign = ""
         else:
             self._draft.paragraph(text)
+
+
+def _words_in(root: Node) -> int:
+    """Roughly how much an element has to say, navigation left out."""
+    count = 0
+    waiting: list[Node | str] = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            count += len(node.split())
+        elif node.name not in _UNSEEN and node.name not in _NAVIGATION:
+            waiting.extend(node.children)
+    return count
 
 
 def _joined(parts: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from rag.errors import SourceError
+from rag.sources import ocr
 from rag.types import DEFAULT_READING, ReadOptions, Remedy, Section, SourceDocument, Span
 
 
@@ -21,8 +22,6 @@ def read_image(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) 
     Raises:
         SourceError: It is no picture, or no text was found in it.
     """
-    from rag.sources import ocr
-
     problem = "an image without text"
     text = ""
     if options.ocr and ocr.available():

@@ -35,6 +35,12 @@ def test_navigation_is_read_where_there_is_nothing_else():
     assert text_of("<nav><ul><li>Chapter 1<li>Chapter 2</ul></nav>") == "- Chapter 1\n- Chapter 2"
 
 
+def test_only_the_main_part_is_read_where_it_holds_most_of_the_words():
+    around = "<h1>The site</h1><div>Press S to search</div>"
+    assert text_of(f"{around}<main><h2>Topic</h2><p>{'word ' * 30}</main>").startswith("Topic\n\nword")
+    assert text_of(f"{around}<main>short</main>").startswith("The site\n\nPress S to search\n\nshort")
+
+
 def test_tables_and_what_only_looks_like_one():
     assert text_of("<table><tr><th>a<th>b<tr><td rowspan=2>1<td>2<tr><td>3</table>") == (
         "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 1 | 3 |"

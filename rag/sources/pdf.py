@@ -20,11 +20,12 @@ from rag.errors import SourceError
 from rag.sources import ocr
 from rag.sources.papers import find_paper, with_abstract
 from rag.sources.pdf_furniture import furniture
+from rag.sources.pdf_grids import Box
 from rag.sources.pdf_headings import Candidate, body_size, outline_headings, stands_out, styled_headings
 from rag.sources.pdf_order import Paragraph, Table, rows
 from rag.sources.pdf_page import Block, arrange, blocks_text, letters, pieces_of
 from rag.sources.pdf_tables import repeat_head
-from rag.sources.pdf_text import Box, PageText, page_text
+from rag.sources.pdf_text import PageText, page_text
 from rag.sources.pdf_verdict import is_garbled
 from rag.sources.text import Heading, sections
 from rag.types import DEFAULT_READING, Page, PageVerdict, ReadOptions, Remedy, SourceDocument, Span

@@ -17,7 +17,7 @@ from itertools import pairwise
 from statistics import median
 
 from rag.sources.pdf_order import Row, rows
-from rag.sources.pdf_tables import grids, inside
+from rag.sources.pdf_tables import inside
 from rag.sources.pdf_text import PageText, Piece
 
 _DEEPEST = 5  # rows from the edge
@@ -76,7 +76,6 @@ def _edges(page: PageText, number: int) -> list[_Edge]:
     for piece in page.pieces:
         sizes[piece.size] += len(piece.text)
     body = sizes.most_common(1)[0][0]
-    drawn = grids(page.rules, page.size)
     height = page.size[1]
     result: list[_Edge] = []
     for top in (True, False):
@@ -92,7 +91,7 @@ def _edges(page: PageText, number: int) -> list[_Edge]:
                 gap = further.box[1] - row.box[3] if top else row.box[1] - further.box[3]
             kept = (
                 row.size > 1.3 * body
-                or any(inside(piece.box, grid.box) for grid in drawn for piece in row.pieces)
+                or any(inside(piece.box, grid.box) for grid in page.grids for piece in row.pieces)
                 or (further is not None and gap < 1.5 * row.size and _shared_edges(row.pieces, further.pieces) >= 2)
             )
             in_margin = min(middle, height - middle) < _MARGIN * height

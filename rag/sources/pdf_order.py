@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from rag.sources.pdf_text import Box, Piece
+from rag.sources.pdf_grids import Box, around
+from rag.sources.pdf_text import Piece
 
 _ENOUGH = 12  # characters of a line that count as prose, where a wide character counts twice
 _MOST_GUTTERS = 24  # that are tried
@@ -79,12 +80,6 @@ class Paragraph:
     rows: list[Row]
     aside: bool = False
     heading: bool = False
-
-
-def around(boxes: Iterable[Box]) -> Box:
-    """The smallest box around some, of which there is at least one."""
-    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
-    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def regions(atoms: Sequence[Atom]) -> list[list[Atom]]:

@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from rag.sources.pdf_grids import Box
 from rag.sources.pdf_order import Paragraph, Row, Table, goes_on, paragraphs, regions, rows
-from rag.sources.pdf_tables import aligned, fill, grids, inside, is_caption, markdown
-from rag.sources.pdf_text import Box, PageText, Piece, Zone
+from rag.sources.pdf_tables import aligned, fill, inside, is_caption, markdown
+from rag.sources.pdf_text import PageText, Piece, Zone
 from rag.sources.pdf_verdict import is_unreadable_line
 
 Block = Paragraph | Table
@@ -31,7 +32,7 @@ def arrange(page: PageText, left_out: Sequence[Row] = ()) -> list[Block]:
     pieces = [piece for piece in page.pieces if id(piece) not in gone]
     tables: list[Table] = []
     known = [zone.grid for zone in page.zones if zone.grid is not None]
-    drawn = [grid for grid in grids(page.rules, page.size) if not any(_overlap(grid.box, other.box) for other in known)]
+    drawn = [grid for grid in page.grids if not any(_overlap(grid.box, other.box) for other in known)]
     for grid in [*known, *drawn]:
         within = [piece for piece in pieces if inside(piece.box, grid.box)]
         if within and (table := fill(grid, within, grid in known)):

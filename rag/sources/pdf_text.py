@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom, in points."""
+from rag.sources.pdf_grids import Box, Grid, grids
 
 _BOLD = 16  # flags of a span
 _MONOSPACED = 8
@@ -64,19 +64,6 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """Where a table's lines are: from the left, and from the top; the outer ones are among them."""
-
-    columns: tuple[float, ...]
-    rows: tuple[float, ...]
-
-    @property
-    def box(self) -> Box:
-        """The outer lines."""
-        return self.columns[0], self.rows[0], self.columns[-1], self.rows[-1]
-
-
-@dataclass(frozen=True, slots=True)
 class Zone:
     """A part of a page that is known to be something; a table has its grid."""
 
@@ -94,7 +81,7 @@ class PageText:
         origin: Left and top of that page in the boxes' coordinates.
         pieces: Upright text, in the order it was written.
         aside: Text that runs in other directions, by direction.
-        rules: Boxes of lines and filled areas, upright with the pieces.
+        grids: What is drawn as a table, upright with the pieces.
         zones: What layout analysis found; empty where it was not asked for.
     """
 
@@ -102,7 +89,7 @@ class PageText:
     origin: tuple[float, float]
     pieces: list[Piece]
     aside: list[list[Piece]]
-    rules: list[Box]
+    grids: list[Grid]
     zones: list[Zone] = field(default_factory=list)
 
 
@@ -140,12 +127,13 @@ def page_text(page: Any, characters: bool = False, layout: bool = False) -> Page
     main = letters.most_common(1)[0][0] if letters else (1, 0)
     pieces = directed.pop(main, [])
     bounds = _TURNS[main]((0.0, 0.0, page.cropbox.width, page.cropbox.height))
+    size = (bounds[2] - bounds[0], bounds[3] - bounds[1])
     return PageText(
-        size=(bounds[2] - bounds[0], bounds[3] - bounds[1]),
+        size=size,
         origin=(bounds[0], bounds[1]),
         pieces=pieces,
         aside=list(directed.values()),
-        rules=[_TURNS[main](box) for box in vectors],
+        grids=grids([_TURNS[main](box) for box in vectors], size),
         zones=_zones(page) if layout and pieces and main == (1, 0) else [],
     )
 
@@ -202,8 +190,9 @@ def _piece(line: Any, block: int, turn: Callable[[Box], Box], characters: bool) 
         texts.append(text)
         if count := len(text.strip()):
             sizes[round(span["size"], 1)] += count
-            bold = bold and bool(span["flags"] & _BOLD or _BOLD_NAME.search(span["font"]))
-            monospaced = monospaced and bool(span["flags"] & _MONOSPACED or _MONOSPACED_NAME.search(span["font"]))
+            style = _style(span["font"], span["flags"])
+            bold = bold and style[0]
+            monospaced = monospaced and style[1]
     if not sizes:
         return None
     size = sizes.most_common(1)[0][0]
@@ -227,4 +216,13 @@ def _joined(before: Piece, piece: Piece) -> Piece:
         monospaced=before.monospaced and piece.monospaced,
         block=before.block,
         characters=before.characters + piece.characters,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _style(font: str, flags: int) -> tuple[bool, bool]:
+    """Whether a font is bold, and whether it is monospaced."""
+    return (
+        bool(flags & _BOLD or _BOLD_NAME.search(font)),
+        bool(flags & _MONOSPACED or _MONOSPACED_NAME.search(font)),
     )

@@ -163,8 +163,8 @@ def _opened(data: bytes, passwords: tuple[str, ...]) -> Iterator[Any]:
             if not document.is_pdf:
                 raise SourceError("The file is no PDF, though its name ends like one.")
             if document.needs_pass and not any(document.authenticate(password) for password in passwords):
-                tried = "none of those given fits" if passwords else "wants a password"
-                raise SourceError(f"The PDF is encrypted: it {tried}.", "Type its password.", Remedy.PASSWORD)
+                how = ", and none of the passwords given opens it" if passwords else " and wants a password"
+                raise SourceError(f"The PDF is encrypted{how}.", "Type its password.", Remedy.PASSWORD)
             if document.page_count < 1:
                 raise SourceError("The PDF is damaged: no page of it can be found.")
             yield document

@@ -134,7 +134,7 @@ def test_passwords(kind: str, tmp_path: Path):
     with pytest.raises(SourceError, match="wants a password") as error:
         read_pdf(locked, "x")
     assert error.value.remedy is Remedy.PASSWORD
-    with pytest.raises(SourceError, match="none of those given fits") as error:
+    with pytest.raises(SourceError, match="none of the passwords given opens it") as error:
         read_pdf(locked, "x", ReadOptions(passwords=("wrong", "")))
     assert error.value.remedy is Remedy.PASSWORD
     assert "wrong" not in str(error.value)

@@ -53,16 +53,18 @@ def open_tab(visit: Visit, name: str) -> None:
     visit.page.get_by_role("tab", name=name).click()
 
 
-def write_notes(folder: Path, count: int) -> Path:
+def write_notes(folder: Path, count: int, days: int = 3) -> Path:
+    """Notes that are all different, so that each passage has to be embedded; the more days, the longer that takes."""
     folder.mkdir(parents=True)
     for number in range(count):
         text = f"# Note {number}\n\nThe pump number {number} runs at {number + 10} bar in hall {number % 7}.\n"
-        (folder / f"note-{number:02}.md").write_text(text * 3, encoding="utf-8")
+        text += "".join(f"On day {day} it was seen at {day + number} bar by shift {day * 7}.\n" for day in range(days))
+        (folder / f"note-{number:02}.md").write_text(text, encoding="utf-8")
     return folder
 
 
 def test_index_a_folder_and_reload_in_the_middle(visit: Start, tmp_path: Path) -> None:
-    folder = write_notes(tmp_path / "notes <b>", 25)
+    folder = write_notes(tmp_path / "notes <b>", 25, days=35)
     here = visit(llm="none")
     page = here.page
     assert page.locator("[data-do=sample]").inner_text() == "Index the sample notes"
@@ -232,7 +234,7 @@ def test_a_stopped_index_resumes(visit: Start, tmp_path: Path) -> None:
     here = visit(llm="none")
     page = here.page
     open_tab(here, "Ingest")
-    page.locator("#folder textarea, #folder input").fill(str(write_notes(tmp_path / "notes", 20)))
+    page.locator("#folder textarea, #folder input").fill(str(write_notes(tmp_path / "notes", 20, days=35)))
     page.click("#index")
     page.locator("#job [data-state=running]", has_text=re.compile(r"[1-9]\d* of 20 files")).wait_for()
     page.click("#stop-sync")

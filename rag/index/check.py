@@ -66,6 +66,7 @@ def _keywords(library: Library) -> HealthCheck:
 
 
 def _vectors(library: Library) -> HealthCheck:
+    library.delete_leftover_vectors()  # as opening it does
     known, stored = library.catalog.chunk_ids(), library.vectors.ids()
     left = library.catalog.leftover_vectors()
     found = (

@@ -97,6 +97,8 @@ class ChromaIndex:
 
     def get(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Vectors as Chroma holds them, by id; ids that are not there are left out."""
+        if not ids:
+            return {}
         with self._errors("read"):
             found = self._collection.get(ids=list(ids), include=["embeddings"])
         return dict(zip(found["ids"], np.asarray(found["embeddings"], dtype=np.float32), strict=True))

@@ -29,6 +29,7 @@ class SyncJob:
         self._event: SyncEvent | None = None
         self._root = ""
         self._started_at = 0.0
+        self._unnoted: JobStatus | None = None
 
     @property
     def running(self) -> bool:
@@ -83,6 +84,7 @@ class SyncJob:
             self._catalog.start_job(root)
             self._stop.clear()
             self._event = None
+            self._unnoted = None
             self._root = root
             self._started_at = time.time()
             self._working = True
@@ -100,7 +102,7 @@ class SyncJob:
     def status(self) -> JobStatus:
         """How it stands, or how the last one ended."""
         if not self.running:
-            return self._catalog.job()
+            return self._unnoted or self._catalog.job()
         state: JobState = "stopping" if self._stop.is_set() else "running"
         return JobStatus(state=state, root=self._root, event=self._event, started_at=self._started_at)
 
@@ -119,4 +121,5 @@ class SyncJob:
         try:
             self._catalog.end_job("failed", error=error, hint=hint)
         except RagError:
-            _log.exception("The end of the sync of %s could not be noted", self._root)
+            # As on a full disk: then at least whoever asks this process is told.
+            self._unnoted = JobStatus("failed", self._root, error=error, hint=hint, started_at=self._started_at)

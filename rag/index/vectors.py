@@ -94,10 +94,12 @@ class VectorStore:
         Raises:
             LibraryError: The vectors have another dimension than those that are there, or the disk is full.
         """
-        rows = np.asarray(vectors, dtype="<f4").reshape(len(ids), -1)
+        if not ids:
+            return
+        rows = np.asarray(vectors, dtype="<f4")
         with self._transaction() as connection:
             stored = connection.execute("SELECT length(vector) / 4 FROM vector LIMIT 1").fetchone()
-            if stored and len(ids) and stored[0] != rows.shape[1]:
+            if stored and stored[0] != rows.shape[1]:
                 raise LibraryError(
                     f"A vector of {rows.shape[1]} dimensions cannot be added to {self.path}, which holds {stored[0]}.",
                     "Use the embedder that built this library, or build the library anew.",
@@ -298,6 +300,7 @@ class VectorStore:
                     index.delete(gone)
                 if kept:
                     index.add([id_ for id_, _ in kept], _matrix([data for _, data in kept]))
+                index.count()  # a failure to save it may show itself at the next reading only
             except LibraryError:
                 self._close_index()
                 raise

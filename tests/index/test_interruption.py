@@ -239,6 +239,8 @@ def test_kill_a_sync_at_random_moments(tmp_path: Path, chance: random.Random, du
             folder.work()
             if chance.random() < 0.1:
                 shutil.rmtree(home)  # the next sync is a first one again
+                shelf.delete("Notes")
+                reference = shelf.create("Notes")
 
 
 @pytest.mark.parametrize("kills", [pytest.param(3), pytest.param(30, marks=pytest.mark.slow)])

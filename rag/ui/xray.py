@@ -133,6 +133,6 @@ def encoding_named(typed: str) -> str:
         return ""
     try:
         "".encode(name)
-    except (LookupError, UnicodeError) as error:
+    except (LookupError, ValueError) as error:
         raise SourceError(texts.XRAY_ENCODING_UNKNOWN.format(name=typed), texts.XRAY_ENCODING_HINT) from error
     return name

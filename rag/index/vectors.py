@@ -349,7 +349,7 @@ class VectorStore:
 
     def close(self) -> None:
         """Lets go of the files."""
-        with self._index_lock:
+        with self._index_lock, self._lock:
             self._close_index()
             self._connection.close()
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.index.sentences import PARAGRAPH, SENTENCE, WORD, parts, stripped
@@ -31,8 +31,8 @@ _CAPTION = re.compile(
 )
 _LONGEST_CAPTION = 300  # characters
 _SHORTEST_KNOWN = 48  # characters; shorter chunks are cheap to embed again
-_JOINT = 2
-"""Tokens that two parts may have more when they are joined, for the white space between them."""
+_LONGEST_TOKENS = 20
+"""Characters; longer ones are rare."""
 
 _SMALLEST = 16
 """Tokens that every document's chunks may have, however long its headings are."""
@@ -70,7 +70,7 @@ def chunk_document(
     count_tokens: CountTokens,
     profile: ChunkProfile,
     longest: int,
-    known: Iterable[str] = (),
+    known: Mapping[str, int] | None = None,
 ) -> list[Piece]:
     """Cuts a document into chunks.
 
@@ -79,20 +79,17 @@ def chunk_document(
         count_tokens: Tokens of a text, without prefix and special tokens.
         profile: The sizes wanted.
         longest: Tokens that the embedder takes for a chunk with all that is put in front of it.
-        known: Texts of the chunks that the document had before. Where one of them stands in the text as it did, it is
-            cut as it was, so that what an edit did not touch need not be embedded again.
+        known: Texts of the chunks that the document had before, with their tokens. Where one of them stands in the text
+            as it did, it is cut as it was, so that what an edit did not touch need not be embedded again.
     """
-    known_by_start: dict[str, list[str]] = defaultdict(list)
-    for text in known:
-        if len(text) >= _SHORTEST_KNOWN:
-            known_by_start[text[:_SHORTEST_KNOWN]].append(text)
+    before = _Known(known or {})
     places = _Places(document)
     pieces = []
     for section in _with_their_text(document.text, document.sections):
         header = count_tokens(header_of(document.title, section.heading_path) + "\n")
         room = max(_SMALLEST, longest - header)
         limit = min(profile.limit, room)
-        cutter = _Cutter(document.text, count_tokens, limit, min(profile.overlap, limit // 2 - 1), room, known_by_start)
+        cutter = _Cutter(document.text, count_tokens, limit, min(profile.overlap, limit // 2 - 1), room, before)
         for span, context in cutter.pieces(section):
             first, last, breaks = places.pages(span)
             place, tokens = places.place(span), cutter.count(span)
@@ -175,6 +172,23 @@ class _Places:
         return mark.number + bisect_left(self._line_breaks, offset) - bisect_left(self._line_breaks, mark.start)
 
 
+class _Known:
+    """Chunks that a document had before."""
+
+    def __init__(self, tokens: Mapping[str, int]) -> None:
+        self.tokens = tokens
+        self._by_start: dict[str, list[str]] = defaultdict(list)
+        for text in tokens:
+            if len(text) >= _SHORTEST_KNOWN:
+                self._by_start[text[:_SHORTEST_KNOWN]].append(text)
+
+    def at(self, text: str, start: int) -> Iterator[str]:
+        """Those that stand in a text at a place."""
+        for known in self._by_start.get(text[start : start + _SHORTEST_KNOWN], ()):
+            if text.startswith(known, start):
+                yield known
+
+
 @dataclass(frozen=True, slots=True)
 class _Table:
     """A Markdown table: from its caption or header on, its first row after the delimiter, its end, and its head."""
@@ -196,7 +210,7 @@ class _Cutter:
         limit: int,
         overlap: int,
         room: int,
-        known: dict[str, list[str]],
+        known: _Known,
     ) -> None:
         self._text = text
         self._count_tokens = count_tokens
@@ -214,7 +228,9 @@ class _Cutter:
         whole = stripped(self._text, section.span)
         if whole is None:
             return
-        if self.count(whole) <= (self._room if section.whole else self._limit):
+        limit = self._room if section.whole else self._limit
+        # The longest texts are not counted: packing finds out, should one be of few tokens.
+        if whole.end - whole.start <= _LONGEST_TOKENS * limit and self.count(whole) <= limit:
             yield whole, ""
             return
         self._tables = list(_tables(self._text, whole))
@@ -269,24 +285,16 @@ class _Cutter:
 
     def _reach(self, first: int) -> int:
         """The last unit of the longest piece that begins with ``first``."""
+        limit = self._context(self._units[first].start)[1]
         last = first
         size = self._size(first)
-        while last + 1 < len(self._units):
-            size += self._size(last + 1)
-            if not self._fits(first, last + 1, size):
-                break
+        while last + 1 < len(self._units) and size + self._size(last + 1) <= limit:
             last += 1
+            size += self._size(last)
+        # Token counts of parts do not add up exactly: the joined text decides.
+        while last > first and self.count(Span(self._units[first].start, self._units[last].end)) > limit:
+            last -= 1
         return last
-
-    def _fits(self, first: int, last: int, size: int) -> bool:
-        """Whether units are within the limit together; ``size`` is the sum of their tokens."""
-        limit = self._context(self._units[first].start)[1]
-        # Token counts of parts do not add up exactly: near the limit, the joined text decides.
-        if size > limit * 1.2:
-            return False
-        if size + _JOINT * (last - first) <= limit:
-            return True
-        return self.count(Span(self._units[first].start, self._units[last].end)) <= limit
 
     def _start_after(self, first: int, last: int) -> int:
         """Where the next piece begins: a little earlier, so that a thought cut in two is whole in one of them."""
@@ -295,9 +303,7 @@ class _Cutter:
         while following - 1 > first and shared + self._size(following - 1) <= self._overlap:
             following -= 1
             shared += self._size(following)
-        while following <= last:
-            if self._fits(following, last + 1, sum(map(self._size, range(following, last + 2)))):
-                break
+        while following <= last and self._reach(following) <= last:
             following += 1
         return following
 
@@ -315,15 +321,14 @@ class _Cutter:
     def _kept(self) -> dict[int, int]:
         """Last unit of the known chunks that stand here as they were, by their first unit."""
         kept: dict[int, int] = {}
-        if not self._known:
-            return kept
-        unit_at_end = {unit.end: at for at, unit in enumerate(self._units)}
-        for at, unit in enumerate(self._units):
-            for known in self._known.get(self._text[unit.start : unit.start + _SHORTEST_KNOWN], ()):
-                last = unit_at_end.get(unit.start + len(known), -1)
-                if last > kept.get(at, at - 1) and self._text.startswith(known, unit.start):
-                    fits = self.count(Span(unit.start, self._units[last].end)) <= self._context(unit.start)[1]
-                    kept.update({at: last} if fits else {})
+        unit_at_end = {unit.end: at for at, unit in enumerate(self._units)} if self._known.tokens else {}
+        for at, unit in enumerate(self._units if unit_at_end else ()):
+            for known in self._known.at(self._text, unit.start):
+                end, tokens = unit.start + len(known), self._known.tokens[known]
+                last = unit_at_end.get(end, -1)
+                if last > kept.get(at, at - 1) and tokens <= self._context(unit.start)[1]:
+                    kept[at] = last
+                    self._counted[unit.start, end] = tokens
         return kept
 
     def _next_kept(self, first: int, last: int, kept: dict[int, int], starts: Sequence[int]) -> int | None:

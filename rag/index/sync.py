@@ -328,7 +328,8 @@ class _Run:
         if before is not None and recipe.cuts_as(self._recipes.get(before.id, "")):
             had = {chunk.id: chunk for chunk in self._catalog.chunks_of(before.id)}
         longest = self._embedder.identity.max_tokens - self._overhead - 2
-        pieces = chunk_document(document, self._count, self._profile, longest, (chunk.text for chunk in had.values()))
+        known = {chunk.text: chunk.tokens for chunk in had.values()}
+        pieces = chunk_document(document, self._count, self._profile, longest, known)
         texts = [
             embedded_text(
                 document.title, piece.heading_path, piece.context, document.text[piece.span.start : piece.span.end]

@@ -1,20 +1,27 @@
 import itertools
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from material import make_chunk, make_document, make_file
 
 from rag.errors import LibraryCorrupt
-from rag.index.catalog import Catalog, Indexed
-from rag.index.chunking import Piece
+from rag.index.catalog import Catalog, Indexed, embedded_hash
+from rag.index.chunking import Piece, embedded_text
 from rag.types import (
     Answer,
     Evidence,
     FileState,
     Hit,
+    Page,
+    PageVerdict,
+    Place,
+    ReadOptions,
+    Remedy,
     Retrieval,
+    SourceFile,
     Span,
     Stage,
     Trace,
@@ -183,3 +190,49 @@ def test_a_newer_format_is_refused(tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(LibraryCorrupt, match="newer Footnote"):
         Catalog(path)
+
+
+def test_what_is_known_of_a_file_comes_back(catalog: Catalog) -> None:
+    file = SourceFile(Path("/notes"), "paper.pdf", 7, 8, 9)
+    pages = (Page(1, Span(0, 3)), Page(2, Span(3, 3), "no text on it", PageVerdict.SCAN))
+    document = replace(make_document("One", pages=pages), encoding="cp932", authors=("A. B.", "C. D."), year=1998)
+    piece = Piece(Span(0, 3), ("H",), 1, 1, 1, (), Place("row", 2, 40), "| Name |\n|---|")
+    (id_,) = catalog.next_chunk_ids(file, 1)
+    remedies = (Remedy.OCR, Remedy.ENCODING)
+    catalog.put_file(file, document, [piece], [id_], Indexed(FileState.PARTLY, "why", "s", "r", remedies))
+    (record,) = catalog.files()
+    assert (record.inode, record.encoding, record.remedies, record.authors, record.year) == (
+        9, "cp932", remedies, ("A. B.", "C. D."), 1998,
+    )  # fmt: skip
+    assert catalog.pages(record.id) == pages
+    (chunk,) = catalog.chunks_of(record.id)
+    assert (chunk.place, chunk.context) == (piece.place, piece.context)
+    assert len(catalog.search_terms(["name"], 5)) == 1, "what stands above a table's rows is searched with them"
+    catalog.set_options(record.id, ReadOptions(ocr=True, passwords=("secret",)))
+    assert catalog.files()[0].options == ReadOptions(ocr=True)
+
+
+def test_a_chunk_that_stays_keeps_its_id_and_moves_with_the_text(catalog: Catalog) -> None:
+    first, second = _put(catalog, "a.md", "first text", "second text")
+    file = make_file("a.md")
+    (fresh,) = catalog.next_chunk_ids(file, 1)
+    pieces = [Piece(Span(0, 8), ("H",), None, None, 1), Piece(Span(9, 20), ("H",), None, None, 1)]
+    ending = Indexed(FileState.INDEXED, "", "s", "r")
+    catalog.put_file(file, make_document("new text\nsecond text"), pieces, [fresh, second], ending)
+    assert [(chunk.id, chunk.text, chunk.span) for chunk in catalog.chunks_of(1)] == [
+        (fresh, "new text", Span(0, 8)), (second, "second text", Span(9, 20)),
+    ]  # fmt: skip
+    assert catalog.leftover_vectors() == [first]
+    assert [chunk.id for chunk, _ in catalog.search_terms(["second"], 5)] == [second]
+    assert catalog.search_terms(["first"], 5) == []
+    stored = embedded_hash(embedded_text("Note", ("H",), "", "second text"))
+    assert catalog.reusable([stored, b"unknown"]) == {stored: (second,)}
+
+
+def test_chunk_ids_are_those_of_one_library(tmp_path: Path) -> None:
+    catalogs = [Catalog(tmp_path / name) for name in ("one.sqlite", "two.sqlite")]
+    one, two = (catalog.next_chunk_ids(make_file(), 1)[0] for catalog in catalogs)
+    assert one != two
+    for catalog, id_ in zip(catalogs, (one, two), strict=True):
+        assert id_.startswith(f"{catalog.source(1)}.")
+        catalog.close()

@@ -161,7 +161,7 @@ def test_an_edit_in_one_long_section_moves_no_cut_but_those_beside_it(separator:
         else:
             lines[at] = f"{lines[at][:-1]} and 25 more."
         document = make_document(separator.join(lines))
-        pieces = chunk_document(document, _count, profile, 480, before)
+        pieces = chunk_document(document, _count, profile, 480, {text: _count(text) for text in before})
         after = _texts(document, pieces)
         assert len(set(after) - set(before)) <= 2
         assert all(one.span.end < two.span.end for one, two in pairwise(pieces))
@@ -177,7 +177,7 @@ def test_invariants_hold_whatever_was_known(document: SourceDocument, other: Sou
     known = [text * 3 for text in _texts(other, chunk_document(other, _count, profile, 100))]
     long = make_document(document.text * 3)
     known += _texts(long, chunk_document(long, _count, ChunkProfile(LIMIT, 0), 100))
-    pieces = chunk_document(long, _count, profile, 100, known)
+    pieces = chunk_document(long, _count, profile, 100, {text: _count(text) for text in known})
     covered = {at for piece in pieces for at in range(piece.span.start, piece.span.end)}
     assert all(character.isspace() or at in covered for at, character in enumerate(long.text))
     assert all(piece.tokens <= LIMIT for piece in pieces)

@@ -9,7 +9,7 @@ from rag.errors import EmbedderMismatch, LibraryError, LibraryLocked, LibraryMis
 from rag.index.catalog import Indexed
 from rag.index.chunking import Piece
 from rag.index.library import Library, Shelf
-from rag.types import EmbedderIdentity, FileState, Span
+from rag.types import EmbedderIdentity, FileState, LibrarySettings, Span
 
 
 def put_chunk(library: Library) -> None:
@@ -94,3 +94,21 @@ def test_a_home_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(LibraryError, match="Cannot keep libraries"):
         Shelf(tmp_path / "file")
+
+
+def test_a_renamed_library_keeps_everything_and_frees_its_old_name(shelf: Shelf) -> None:
+    library = shelf.create("Notes")
+    put_chunk(library)
+    library.catalog.set_settings(LibrarySettings(exclude=("drafts/",), chunk_tokens=128, ocr=True))
+    ids = library.catalog.chunk_ids()
+    library.vectors.add(sorted(ids), [[1.0, 0.0]])
+    renamed = shelf.rename("Notes", " Papers  and notes ")
+    assert (renamed.name, shelf.names()) == ("Papers and notes", ("Papers and notes",))
+    assert renamed.catalog.chunk_ids() == renamed.vectors.ids() == ids
+    assert renamed.info().settings == LibrarySettings(exclude=("drafts/",), chunk_tokens=128, ocr=True)
+    assert shelf.rename("Papers and notes", "papers and notes").name == "papers and notes"
+    shelf.create("Notes")
+    with pytest.raises(LibraryError, match="already"):
+        shelf.rename("Notes", "Papers and notes")
+    with pytest.raises(LibraryMissing):
+        shelf.rename("Nowhere", "Elsewhere")

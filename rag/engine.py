@@ -286,12 +286,13 @@ class Engine:
     def resume_sync(self, library: str) -> None:
         """Brings the library in step with all its folders in the background, as after a stop or an interruption.
 
+        A folder that cannot be read is named in the report; the others are synced all the same.
+
         Raises:
-            SourceError: A folder cannot be read.
             LibraryError: A sync of this library is running, or it has no folder yet.
         """
         opened = self._shelf.library(library)
-        roots = [folder_of(Path(root)) for root in opened.catalog.roots()]
+        roots = [Path(root) for root in opened.catalog.roots()]
         if not roots:
             raise LibraryError(f"“{library}” has no folder yet.", "Index a folder first.")
         self._embedder(opened)
@@ -444,8 +445,8 @@ class Engine:
 
     def chunk(self, library: str, chunk_id: str) -> Chunk | None:
         """A chunk by its id; None when neither the library nor another one has it any more."""
-        _, chunk = self._holder(library, chunk_id)
-        return chunk
+        held = self._holder(library, chunk_id)
+        return held[1] if held else None
 
     def freshness(self, library: str, chunks: Iterable[Chunk]) -> dict[str, Freshness]:
         """What became of passages since they were indexed, by chunk id; those that are as they were are left out.
@@ -455,16 +456,17 @@ class Engine:
         """
         found: dict[str, Freshness] = {}
         for chunk in chunks:
-            holder = self._shelf.library(chunk.library or library)
-            record = holder.catalog.file(chunk.file_id)
-            if record is None or record.path != chunk.path:
-                found[chunk.id] = "gone"
+            held = self._holder(chunk.library or library, chunk.id)
+            if held is None and chunk.library not in ("", *self._shelf.names()):
+                found[chunk.id] = "gone"  # with the library that held it
                 continue
-            if not record.absolute.exists():
+            holder = held[0] if held else self._shelf.library(chunk.library or library)
+            record = holder.catalog.file(chunk.file_id)
+            if record is None or record.path != chunk.path or not record.absolute.exists():
                 found[chunk.id] = "gone"
             elif is_stale(record):
                 found[chunk.id] = "changed"
-            elif not holder.catalog.chunks([chunk.id]):
+            elif held is None:
                 found[chunk.id] = "old"
         return found
 
@@ -475,10 +477,11 @@ class Engine:
             LibraryError: The chunk is gone, or its file has no pages.
             SourceError: The file is gone or cannot be drawn.
         """
-        holder, chunk = self._holder(library, chunk_id)
-        record = holder.catalog.file(chunk.file_id) if chunk else None
-        if chunk is None or record is None:
+        held = self._holder(library, chunk_id)
+        record = held[0].catalog.file(held[1].file_id) if held else None
+        if held is None or record is None:
             raise LibraryError("That passage is not in the library any more.", "Ask again to see the present one.")
+        chunk = held[1]
         if chunk.page is None:
             raise LibraryError(f"{chunk.path} has no pages.", "The passage's text is all there is to show.")
         texts = [chunk.text[span.start - chunk.span.start : span.end - chunk.span.start] for span in spans]
@@ -692,13 +695,18 @@ class Engine:
         verify: bool = False,
         allow_empty: bool = False,
     ) -> Iterator[SyncEvent]:
-        """Brings a library in step with folders, one after the other."""
+        """Brings a library in step with folders, one after the other; of several, one may fail."""
         reports: list[SyncReport] = []
         self._steps.pause(library.name)
         try:
             for root in roots:
                 embedder = self._embedder(library)
-                plan = self._plan(library, root, verify, allow_empty)
+                try:
+                    plan = self._plan(library, root, verify, allow_empty)
+                except SourceError as error:
+                    if len(roots) == 1:
+                        raise
+                    plan = SyncPlan(library.name, root, (), ((str(root), str(error)),))
                 profile = self._profile(library.catalog.settings())
                 for event in apply_plan(library, plan, embedder, self._readers, profile, stop, self._passwords):
                     reports += [event.result] if event.result else []
@@ -713,13 +721,14 @@ class Engine:
         filled = next((library for library in libraries if library.catalog.embedder()), libraries[0])
         return Retriever(libraries=libraries, embedder=self._embedder(filled), candidates=self.settings.candidates)
 
-    def _holder(self, library: str, chunk_id: str) -> tuple[Library, Chunk | None]:
-        """The library that holds a chunk, the given one first: several may have been searched."""
-        for name in (library, *self._shelf.names()):
+    def _holder(self, library: str, chunk_id: str) -> tuple[Library, Chunk] | None:
+        """The library that holds a chunk, and the chunk; the given one is looked at first: several may be searched."""
+        names = self._shelf.names()
+        for name in sorted(names, key=lambda name: name != library):
             holder = self._shelf.library(name)
             if chunk := holder.catalog.chunks([chunk_id]).get(chunk_id):
                 return holder, chunk
-        return self._shelf.library(library), None
+        return None
 
     def _record(self, library: str, file_id: int) -> FileRecord:
         record = self._shelf.library(library).catalog.file(file_id)

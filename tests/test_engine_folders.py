@@ -111,6 +111,21 @@ def test_a_missing_folder_is_named_and_forgotten_only_when_that_is_said(engine: 
     assert engine.files(SAMPLES) == ()
 
 
+def test_of_several_folders_one_may_be_missing(engine: Engine, notes: Path, tmp_path: Path) -> None:
+    indexed(engine, notes)
+    more = write_notes(tmp_path / "more", {"bike.md": "# Bike\n\nThe chain is oiled every 300 km."})
+    indexed(engine, more)
+    notes.rename(notes.with_name("away"))
+    (more / "new.md").write_text("# New\n\nOne more.")
+    engine.resume_sync(SAMPLES)
+    until(lambda: engine.job(SAMPLES).state == "done")
+    assert {file.path for file in engine.files(SAMPLES)} == {"boiler.md", "garden.md", "bike.md", "new.md"}
+    report = engine.job(SAMPLES).report
+    assert report is not None
+    assert report.skipped[0][0] == str(notes)
+    assert "no folder" in report.skipped[0][1]
+
+
 def test_a_passage_says_when_its_file_has_changed_since(engine: Engine, notes: Path) -> None:
     indexed(engine, notes)
     chunks = [hit.chunk for hit in engine.search(SAMPLES, "relief valve roses").hits]
@@ -216,6 +231,14 @@ def test_several_libraries_answer_as_one(engine: Engine, notes: Path, tmp_path: 
     assert (best.path, best.library) == ("bike.md", "Bikes")
     assert engine.chunk(SAMPLES, best.id) is not None  # its card opens whichever library the person is in
     assert engine.freshness(SAMPLES, [best]) == {}
+    engine.rename_library("Bikes", "Cycles")
+    assert engine.freshness(SAMPLES, [best]) == {}
+    assert engine.chunk(SAMPLES, best.id) is not None
+    engine.rename_library("Cycles", "Bikes")
+    engine.delete_library("Bikes")
+    assert engine.freshness(SAMPLES, [best]) == {best.id: "gone"}
+    engine.create_library("Bikes")
+    indexed(engine, tmp_path / "bikes", "Bikes")
     other = engine._shelf.library("Bikes").catalog
     identity = other.embedder()
     assert identity is not None

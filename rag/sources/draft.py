@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rag.errors import SourceError
-from rag.sources.text import Heading, sections
+from rag.sources.plain.text import Heading, sections
 from rag.types import Mark, Remedy, Section, SourceDocument, Span, Unit
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ufeff\u200b]")

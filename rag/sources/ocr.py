@@ -15,9 +15,9 @@ from statistics import median
 from typing import Any
 
 from rag.errors import SourceError
-from rag.sources.pdf_grids import Box
-from rag.sources.pdf_page import arrange, blocks_text
-from rag.sources.pdf_text import PageText, Piece
+from rag.sources.pdf.grids import Box
+from rag.sources.pdf.page import arrange, blocks_text
+from rag.sources.pdf.text import PageText, Piece
 
 INSTALL = "pip install rapidocr onnxruntime"
 """What a person types to have one."""

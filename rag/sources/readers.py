@@ -11,27 +11,27 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from rag.errors import SourceError
-from rag.sources.data import read_json, read_json_lines
 from rag.sources.encodings import decode
-from rag.sources.epub import read_epub
-from rag.sources.html import read_html
 from rag.sources.image import read_image
-from rag.sources.latex import read_latex
-from rag.sources.mail import read_eml, read_mhtml, read_msg
-from rag.sources.markdown import read_markdown
-from rag.sources.notebook import read_notebook
-from rag.sources.office_lock import unlocked
-from rag.sources.opendocument import read_presentation, read_text_document
-from rag.sources.org import read_org
-from rag.sources.pdf import read_pdf
-from rag.sources.rst import read_rst
-from rag.sources.rtf import read_rtf
-from rag.sources.sheets import read_sheets
+from rag.sources.office.lock import unlocked
+from rag.sources.office.opendocument import read_presentation, read_text_document
+from rag.sources.office.rtf import read_rtf
+from rag.sources.office.sheets import read_sheets
+from rag.sources.office.slides import read_slides
+from rag.sources.office.word import read_word
+from rag.sources.pdf.reader import read_pdf
+from rag.sources.plain.data import read_json, read_json_lines
+from rag.sources.plain.latex import read_latex
+from rag.sources.plain.markdown import read_markdown
+from rag.sources.plain.notebook import read_notebook
+from rag.sources.plain.org import read_org
+from rag.sources.plain.rst import read_rst
+from rag.sources.plain.table import read_table
+from rag.sources.plain.text import read_code, read_text
 from rag.sources.signatures import ENCRYPTED, TOLD_BY_CONTENT, ending_by_content
-from rag.sources.slides import read_slides
-from rag.sources.table import read_table
-from rag.sources.text import read_code, read_text
-from rag.sources.word import read_word
+from rag.sources.web.epub import read_epub
+from rag.sources.web.html import read_html
+from rag.sources.web.mail import read_eml, read_mhtml, read_msg
 from rag.types import DEFAULT_READING, ReadOptions, SourceDocument, SourceFile
 
 Reader = Callable[[bytes, str, ReadOptions], SourceDocument]

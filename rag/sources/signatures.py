@@ -7,7 +7,7 @@ import re
 import zipfile
 
 from rag.errors import SourceError
-from rag.sources import ole
+from rag.sources.office import ole
 
 _STARTS = (
     (b"{\\rtf", ".rtf"),

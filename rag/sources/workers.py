@@ -23,12 +23,13 @@ from typing import Any, Self, TypeVar
 
 import rag
 from rag.errors import SourceError
-from rag.sources.pdf import page_image
+from rag.sources.pdf.reader import page_image
 from rag.sources.readers import read
 from rag.types import ReadOptions, SourceDocument, SourceFile
 
 T = TypeVar("T")
 
+_RECOGNITION = 20  # times as long may a file take whose pages are recognised: seconds a page, not milliseconds
 _START_TIMEOUT = 60.0  # seconds; a cold disk and a virus scanner together
 
 # Ctrl-C in the terminal is for the parent alone, which then ends its children.
@@ -44,7 +45,8 @@ class ReaderPool:
 
     Args:
         workers: How many files are read at once.
-        timeout: Seconds after which one file, or one page's picture, is given up.
+        timeout: Seconds after which one file, or one page's picture, is given up; twenty times that where text is
+            recognised.
         memory: Bytes of address space that one process may use, where the system can limit it.
     """
 
@@ -69,7 +71,8 @@ class ReaderPool:
         ahead: deque[tuple[SourceFile, Future[SourceDocument]]] = deque()
         try:
             for file, options in files:
-                ahead.append((file, crew.submit(read, file, options)))
+                patience = self._timeout * (_RECOGNITION if options.ocr else 1)
+                ahead.append((file, crew.submit(patience, read, file, options)))
                 if len(ahead) > 2 * self._workers:
                     yield _outcome(*ahead.popleft())
             while ahead:
@@ -82,7 +85,7 @@ class ReaderPool:
     def page_image(
         self, path: Path, page: int, passages: Sequence[str], zoom: float, passwords: tuple[str, ...] = ()
     ) -> bytes:
-        """Runs :func:`rag.sources.pdf.page_image` in a process of its own, which stays for the next picture.
+        """Runs :func:`rag.sources.pdf.reader.page_image` in a process of its own, which stays for the next picture.
 
         Raises:
             SourceError: As there, or the process hung or died.
@@ -92,7 +95,7 @@ class ReaderPool:
                 self._painter = self._hire(1)
             painter = self._painter
         try:
-            return painter.submit(page_image, path, page, tuple(passages), zoom, passwords).result()
+            return painter.submit(self._timeout, page_image, path, page, tuple(passages), zoom, passwords).result()
         except CancelledError as error:
             raise SourceError("The page was not drawn, because Footnote is closing.") from error
 
@@ -111,7 +114,7 @@ class ReaderPool:
         self.close()
 
     def _hire(self, size: int) -> _Crew:
-        crew = _Crew(size, self._timeout, self._memory)
+        crew = _Crew(size, self._memory)
         self._crews.add(crew)
         return crew
 
@@ -131,8 +134,7 @@ def _outcome(file: SourceFile, future: Future[SourceDocument]) -> tuple[SourceFi
 class _Crew:
     """A few processes, each led by a thread that waits for its answer."""
 
-    def __init__(self, size: int, timeout: float, memory: int) -> None:
-        self._timeout = timeout
+    def __init__(self, size: int, memory: int) -> None:
         self._memory = memory
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="reader")
         self._lock = threading.Lock()
@@ -140,8 +142,8 @@ class _Crew:
         self._idle: list[_Process] = []
         self._closed = False
 
-    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
-        """Has a function of a module run in one of the processes.
+    def submit(self, timeout: float, function: Callable[..., T], *arguments: Any) -> Future[T]:
+        """Has a function of a module run in one of the processes, for ``timeout`` seconds at most.
 
         The future raises what the function raised, if that is a :class:`SourceError`, else one that says how the
         process ended; :meth:`close` cancels it.
@@ -150,7 +152,7 @@ class _Crew:
             CancelledError: The crew is closed.
         """
         try:
-            return self._threads.submit(self._run, function, arguments)
+            return self._threads.submit(self._run, timeout, function, arguments)
         except RuntimeError as error:
             raise CancelledError from error
 
@@ -162,10 +164,10 @@ class _Crew:
             process.kill()
         self._threads.shutdown(cancel_futures=True)
 
-    def _run(self, function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    def _run(self, timeout: float, function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
         process = self._take()
         try:
-            reply = process.ask(function, arguments, self._timeout)
+            reply = process.ask(function, arguments, timeout)
         except SourceError:
             if self._closed:
                 raise CancelledError from None

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rag.errors import SourceError
 from rag.sources import ocr
-from rag.sources.pdf import read_pdf
+from rag.sources.pdf.reader import read_pdf
 from rag.types import ReadOptions, SourceDocument
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "pdf"

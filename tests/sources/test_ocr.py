@@ -14,7 +14,7 @@ from printed import box, pdf
 
 from rag.errors import SourceError
 from rag.sources import ocr
-from rag.sources.pdf import read_pdf
+from rag.sources.pdf.reader import read_pdf
 from rag.types import PageVerdict, ReadOptions, Remedy
 
 WORDS = "Docling bundles PDF document conversion to JSON and Markdown in an easy self contained package"

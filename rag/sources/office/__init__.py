@@ -1,0 +1,1 @@
+"""Files of office programs: documents, presentations, spreadsheets, rich text."""

@@ -1,0 +1,1 @@
+"""PDF: pages, reading order, tables, headings, and what the text of a page is worth."""

@@ -1,0 +1,1 @@
+"""Text files of every kind: plain, marked up, tables, data, notebooks."""

@@ -1,0 +1,1 @@
+"""What comes from the web and by mail: pages, books, mails."""

@@ -1,8 +1,8 @@
 """A library's SQLite file: its files, chunk texts, keyword index, jobs and conversations.
 
-The catalog is the truth of a library; Chroma's vectors are derived from it. Where the two have to change together, the
+The catalog is the truth of a library; its vectors are derived from it. Where the two have to change together, the
 catalog keeps a journal of the vectors in question (``vector_journal``), so that an interruption at any moment leaves
-nothing but journal lines, which :func:`rag.index.library.open_library` works off.
+nothing but journal lines, which :class:`rag.index.library.Library` works off.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ last vector is there. A vector is computed only where the library has none of th
 file, so that an interruption anywhere leaves nothing wrong:
 
 1. journal: the ids of the coming chunks;
-2. Chroma: their vectors (unknown to the catalog, so no search shows them);
+2. vectors: theirs are stored (unknown to the catalog, so no search shows them);
 3. catalog, one transaction: old chunks out, new ones in; the journal now lists the old ids;
-4. Chroma: the old vectors out; then the journal is cleared.
+4. vectors: the old ones out; then the journal is cleared.
 
 Files that are gone are forgotten last, so that what was renamed and edited finds its vectors.
 """

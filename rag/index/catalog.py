@@ -507,12 +507,18 @@ class Catalog:
             execute("DELETE FROM file WHERE id = ?", (file_id,))
 
     def clear(self) -> None:
-        """Forgets all files, so that the library can be built anew; its folders and conversations stay."""
+        """Forgets all chunks, so that the library can be built anew: the next plan reads every file again.
+
+        Files keep their numbers and what a person set for them, so that conversations still know where they quote from.
+        """
         with self._transaction() as execute:
             execute("DELETE FROM chunk_terms")
             execute("DELETE FROM chunk")
-            execute("DELETE FROM file")
             execute("DELETE FROM vector_journal")
+            execute(
+                "UPDATE file SET chunks = 0, sha256 = '', mtime_ns = -1, copy_of = '', state = ?, reason = ?",
+                (FileState.FAILED.value, "it waits to be read again"),
+            )
 
     def compact(self) -> None:
         """Gives back the space of what was removed, and leaves no byte of it in the file or beside it."""

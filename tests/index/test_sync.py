@@ -466,6 +466,25 @@ def test_a_duplicate_is_named_and_takes_over_when_its_original_goes(
     _assert_in_step(library)
 
 
+def test_a_library_that_is_built_anew_keeps_its_files_numbers_and_options(
+    library: Library, tmp_path: Path, quick: _QuickEmbedder, readers: ReaderPool
+) -> None:
+    root = write_notes(tmp_path / "notes", {**NOTES, "copy.md": NOTES["a.md"], "empty.txt": ""})
+    _sync(library, root, quick, readers)
+    library.catalog.set_options(_record(library, "c.md").id, ReadOptions(ocr=True))
+    before = {record.path: (record.id, record.state, record.copy_of) for record in library.catalog.files()}
+    library.catalog.clear()
+    library.vectors.clear()
+    assert not any(record.state is FileState.INDEXED for record in library.catalog.files()), "never a silent green"
+    (root / "sub/b.txt").unlink()
+    report = _sync(library, root, quick, readers)
+    assert report.chunks_embedded == 2
+    del before["sub/b.txt"]
+    assert {record.path: (record.id, record.state, record.copy_of) for record in library.catalog.files()} == before
+    assert _record(library, "c.md").options == ReadOptions(ocr=True)
+    _assert_in_step(library)
+
+
 def test_copies_of_a_file_that_cannot_be_read_say_why(
     library: Library, tmp_path: Path, quick: _QuickEmbedder, readers: ReaderPool
 ) -> None:

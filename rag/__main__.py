@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     index = commands.add_parser("index", help="bring a library in step with a folder")
     index.add_argument("folder", type=Path, metavar="FOLDER")
     index.add_argument("--plan", action="store_true", help="only show what would be done")
-    index.add_argument("--verify", action="store_true", help="compare every file's content, not only size and time")
+    index.add_argument("--verify", action="store_true", help="compare every file's content, and try failed ones again")
     index.add_argument("--allow-empty", action="store_true", help="forget a folder's files though it is empty now")
     index.add_argument("--include", action="append", metavar="PATTERN", help="read only what matches (as in gitignore)")
     index.add_argument("--exclude", action="append", metavar="PATTERN", help="do not read what matches; !PATTERN does")

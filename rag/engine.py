@@ -236,7 +236,7 @@ class Engine:
         Args:
             library: The library.
             folder: The folder.
-            verify: Compares every file's content, not only size, time and inode.
+            verify: Compares every file's content, not only size, time and inode, and tries failed files again.
             allow_empty: Plans to forget a folder's files although it is missing or empty now.
             settings: The library's settings to plan for; None: those that it has.
 
@@ -314,6 +314,7 @@ class Engine:
         """
         self._job(self._shelf.library(library)).refuse_while_running()
         forget_file(self._shelf.library(library), file_id)
+        self._last.clear()  # what is forgotten may be quoted there
 
     def reread_file(self, library: str, file_id: int, options: ReadOptions | None = None) -> FileReport:
         """Reads one file again, whether it has changed or not.
@@ -664,7 +665,11 @@ class Engine:
             except SourceError:
                 missing.append(root)
             else:
-                changed += sum(planned.change is not Change.RETRY for planned in plan.work)
+                # A file that is only to be read in another way has not changed.
+                changed += sum(
+                    planned.change is not Change.RETRY and not (planned.change is Change.CHANGED and planned.why)
+                    for planned in plan.work
+                )
         return changed, tuple(missing)
 
     def _plan(
@@ -684,6 +689,7 @@ class Engine:
             max_bytes=self.settings.max_file_mb * 2**20,
             passwords=self._passwords,
             verify=verify,
+            retry=verify,
             allow_empty=allow_empty,
         )
 
@@ -708,6 +714,8 @@ class Engine:
                         raise
                     plan = SyncPlan(library.name, root, (), ((str(root), str(error)),))
                 profile = self._profile(library.catalog.settings())
+                if plan.count(Change.REMOVED):
+                    self._last.clear()  # what is forgotten may be quoted there
                 for event in apply_plan(library, plan, embedder, self._readers, profile, stop, self._passwords):
                     reports += [event.result] if event.result else []
                     yield replace(event, result=_joined(reports) if event.result else None)

@@ -350,7 +350,7 @@ class _Planner:
             return line(Change.MOVED, was, moved)
         if record is None:
             return line(Change.NEW)
-        if record.copy_of:
+        if record.copy_of and digest == record.sha256:
             return line(Change.CHANGED, f"{record.copy_of}, whose content it repeated, has changed")
         if digest != record.sha256:
             return line(Change.CHANGED)

@@ -49,6 +49,7 @@ from rag.types import (
 
 _SLICE_SECONDS = 1.5
 _FIRST_SLICE = 4
+_SHARE_TO_GUESS_FROM = 0.02  # of the bytes: what the first small file took says nothing of the others
 _MEASURED_AGAIN = 0.5  # what an earlier measurement of the speed weighs beside this one
 
 
@@ -512,7 +513,7 @@ class _Run:
             files_total=self._files_total,
             chunks_done=self._chunks_done,
             chunks_per_second=self._chunks_done / self._seconds_embedding if self._seconds_embedding else 0.0,
-            seconds_left=elapsed / share * (1 - share) if 0 < share <= 1 else None,
+            seconds_left=elapsed / share * (1 - share) if _SHARE_TO_GUESS_FROM < share <= 1 else None,
             report=report,
             result=result,
         )

@@ -173,7 +173,9 @@ class _Walk:
         self._max_bytes = choice.max_bytes
         self._ocr = choice.ocr
         self._chosen = Patterns(choice.exclude, "the library's settings")
-        self._included = Patterns(choice.include, "the library's settings") if choice.include else None
+        # Comments alone choose nothing: they must not leave everything out.
+        include = [line for line in choice.include if line.strip() and not line.startswith("#")]
+        self._included = Patterns(include, "the library's settings") if include else None
         self._places: dict[tuple[int, int], str] = {}
 
     def entries(self) -> Iterator[SourceFile | _Skipped]:

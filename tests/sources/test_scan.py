@@ -217,6 +217,12 @@ def test_an_unreadable_folder_is_one_line(tmp_path: Path):
     assert result.skipped == (("closed", "the folder cannot be read: Permission denied"),)
 
 
+def test_comments_alone_choose_nothing(tmp_path: Path):
+    touch(tmp_path, "a.md", "b.txt")
+    assert paths(tmp_path, Choice(include=("# only notes", "  "))) == ["a.md", "b.txt"]
+    assert paths(tmp_path, Choice(include=("# only notes", "*.md"))) == ["a.md"]
+
+
 def test_a_root_that_is_missing_or_a_file_says_so(tmp_path: Path):
     touch(tmp_path, "a.md")
     with pytest.raises(SourceError, match="There is no folder"):

@@ -386,8 +386,8 @@ class Catalog:
             file: The file.
             document: What was read; None when it could not be.
             pieces: Its chunks; empty when it failed.
-            ids: Their ids, from :meth:`next_chunk_ids`; or of this file's present chunks, where what is embedded for
-                them and their headings are as they were.
+            ids: Their ids, from :meth:`next_chunk_ids`; or of this file's present chunks, where headings, context and
+                text are as they were.
             ending: How it ended.
         """
         read = document or SourceDocument("", Path(file.path).stem, (), ending.sha256)

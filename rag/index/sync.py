@@ -34,6 +34,7 @@ from rag.sources.scan import sha256
 from rag.sources.workers import ReaderPool
 from rag.types import (
     Change,
+    Chunk,
     FileRecord,
     FileReport,
     FileState,
@@ -119,6 +120,10 @@ def forget_file(library: Library, file_id: int) -> None:
 
 def _is_copy(other: FileRecord, record: FileRecord) -> bool:
     return other.copy_of == record.path and other.root == record.root
+
+
+def _parts(chunk: Chunk) -> tuple[tuple[str, ...], str, str]:
+    return chunk.heading_path, chunk.context, chunk.text
 
 
 def _open_vectors(library: Library) -> None:
@@ -331,20 +336,21 @@ class _Run:
         longest = self._embedder.identity.max_tokens - self._overhead - 2
         known = {chunk.text: chunk.tokens for chunk in had.values()}
         pieces = chunk_document(document, self._count, self._profile, longest, known)
+        passages = [document.text[piece.span.start : piece.span.end] for piece in pieces]
         texts = [
-            embedded_text(
-                document.title, piece.heading_path, piece.context, document.text[piece.span.start : piece.span.end]
-            )
-            for piece in pieces
+            embedded_text(document.title, piece.heading_path, piece.context, passage)
+            for piece, passage in zip(pieces, passages, strict=True)
         ]
         hashes = [embedded_hash(text) for text in texts]
         found = self._catalog.reusable(hashes)
         own = {id_ for id_, chunk in had.items() if planned.record and chunk.file_id == planned.record.id}
         ids: list[str | None] = []
         copied: dict[int, str] = {}
-        for at, (hash_, piece) in enumerate(zip(hashes, pieces, strict=True)):
+        for at, (hash_, piece, passage) in enumerate(zip(hashes, pieces, passages, strict=True)):
             same = found.get(hash_, ())
-            kept = next((id_ for id_ in same if id_ in own and had[id_].heading_path == piece.heading_path), None)
+            # The same can be embedded for a table's rows below its head, and for rows and head in one.
+            is_this = (piece.heading_path, piece.context, passage)
+            kept = next((id_ for id_ in same if id_ in own and _parts(had[id_]) == is_this), None)
             ids.append(kept)
             if kept is not None:
                 own.discard(kept)

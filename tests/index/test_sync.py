@@ -371,6 +371,23 @@ def test_one_changed_line_in_a_long_document_embeds_two_chunks_at_most(
     assert text_of(chunks).strip() == "\n".join(lines).strip()
 
 
+def test_rows_that_become_the_first_of_their_table_have_its_head_in_their_text(
+    library: Library, tmp_path: Path, quick: _QuickEmbedder, readers: ReaderPool
+) -> None:
+    head, *rows = ["pump,pressure,place", *(f"P{n:03},{n} bar,hall {n % 7}" for n in range(60))]
+    root = write_notes(tmp_path / "notes", {"pumps.csv": "\n".join((head, *rows))})
+    _sync(library, root, quick, readers)
+    *_, last = library.catalog.chunks_of(_record(library, "pumps.csv").id)
+    assert last.context
+    assert last.place is not None
+    (root / "pumps.csv").write_text("\n".join((head, *rows[last.place.first - 2 : last.place.last - 1])))
+    assert _sync(library, root, quick, readers).chunks_embedded == 0, "the same is embedded for both"
+    (only,) = library.catalog.chunks_of(_record(library, "pumps.csv").id)
+    assert (only.context, only.text) == ("", f"{last.context}\n{last.text}")
+    assert only.span == Span(0, len(only.text))
+    _assert_in_step(library)
+
+
 def test_a_moved_folder_embeds_nothing(
     library: Library, tmp_path: Path, quick: _QuickEmbedder, readers: ReaderPool
 ) -> None:

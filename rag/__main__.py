@@ -138,7 +138,7 @@ def _positive(text: str) -> int:
 
 
 def _index(engine: Engine, options: argparse.Namespace) -> int:
-    folder = engine.folder(options.folder)
+    folder = options.folder if options.allow_empty else engine.folder(options.folder)
     library = options.library or engine.default_library()
     for password in options.password or ():
         engine.give_password(password or getpass.getpass("Password for encrypted files: "))
@@ -376,17 +376,17 @@ def _arxiv(engine: Engine, options: argparse.Namespace) -> int:
             bar.total = last.total or None
             bar.n = last.done
             bar.set_postfix_str(last.current[:60], refresh=True)
-    report = _follow(engine, library, engine.sync(library, engine.papers_folder(library)))
-    if options.json:
-        _print_json({"fetch": last, "sync": report})
-        return 0
-    if last is not None:
+    if last is not None and not options.json:
         for paper, reason in last.failed:
             print(f"failed   {paper}: {reason}")
         print(f"{last.fetched} papers fetched, {last.skipped} were here, {len(last.failed)} failed")
-    if report is not None:
+    folder = engine.papers_folder(library)
+    report = _follow(engine, library, engine.sync(library, folder)) if folder.exists() else None
+    if options.json:
+        _print_json({"fetch": last, "sync": report})
+    elif report is not None:
         _print_report(report)
-    return 0
+    return 1 if report is None or report.stopped or (last and last.failed) else 0
 
 
 # ------------------------------------------------------------------------------------------------- doctor and models

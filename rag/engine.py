@@ -18,7 +18,7 @@ from rag.index.chunking import ChunkProfile
 from rag.index.instep import InStep
 from rag.index.jobs import SyncJob
 from rag.index.library import Library, Shelf, is_stale
-from rag.index.plan import make_plan, plan_again
+from rag.index.plan import is_there, make_plan, plan_again
 from rag.index.sync import apply_plan, forget_file
 from rag.inspection.doctor import examine
 from rag.models import choice
@@ -168,7 +168,6 @@ class Engine:
 
         Raises:
             SourceError: A pattern is not valid.
-            LibraryError: The overlap is too large for the chunks.
         """
         library = self._shelf.library(name)
         for patterns in (settings.include, settings.exclude):
@@ -187,7 +186,7 @@ class Engine:
 
     def folder_state(self, library: str) -> FolderState:
         """Whether a library is in step with its folders; the look itself is made in the background."""
-        return self._steps.state(library)
+        return self._steps.state(library, look=not self._job(self._shelf.library(library)).running)
 
     def delete_library(self, name: str) -> None:
         """Deletes a library with its index, its conversations and the files that were dropped into it.
@@ -275,6 +274,8 @@ class Engine:
         if not roots:
             raise LibraryError(f"“{library}” is empty.", "Index a folder instead.")
         self._models.default_embedder()
+        for root in roots:
+            self._plan(opened, root)  # an empty or unreadable folder is told before anything is emptied
 
         def rebuild(stop: threading.Event) -> Iterator[SyncEvent]:
             opened.catalog.clear()
@@ -312,8 +313,9 @@ class Engine:
         Raises:
             LibraryError: A sync of this library is running, or it has no such file.
         """
-        self._job(self._shelf.library(library)).refuse_while_running()
-        forget_file(self._shelf.library(library), file_id)
+        opened = self._shelf.library(library)
+        with self._job(opened).hold():
+            forget_file(opened, file_id)
         self._last.clear()  # what is forgotten may be quoted there
 
     def reread_file(self, library: str, file_id: int, options: ReadOptions | None = None) -> FileReport:
@@ -329,16 +331,16 @@ class Engine:
             SourceError: The file is gone.
         """
         opened = self._shelf.library(library)
-        self._job(opened).refuse_while_running()
-        if options is not None:
-            for password in options.passwords:
-                self.give_password(password)
-            opened.catalog.set_options(file_id, replace(options, passwords=()))
-        plan = plan_again(opened, file_id)
         report: FileReport | None = None
-        profile = self._profile(opened.catalog.settings())
-        for event in apply_plan(opened, plan, self._embedder(opened), self._readers, profile, None, self._passwords):
-            report = event.report or report
+        with self._job(opened).hold():
+            if options is not None:
+                for password in options.passwords:
+                    self.give_password(password)
+                opened.catalog.set_options(file_id, replace(options, passwords=()))
+            plan, embedder = plan_again(opened, file_id), self._embedder(opened)
+            profile = self._profile(opened.catalog.settings())
+            for event in apply_plan(opened, plan, embedder, self._readers, profile, None, self._passwords):
+                report = event.report or report
         if report is None:
             raise LibraryError("The file was not read.", "Reload the page to see what the library holds.")
         return report
@@ -463,7 +465,8 @@ class Engine:
                 continue
             holder = held[0] if held else self._shelf.library(chunk.library or library)
             record = holder.catalog.file(chunk.file_id)
-            if record is None or record.path != chunk.path or not record.absolute.exists():
+            # The number of a file that was removed is not given again, but one that was renamed keeps it.
+            if record is None or not is_there(record.absolute):
                 found[chunk.id] = "gone"
             elif is_stale(record):
                 found[chunk.id] = "changed"
@@ -611,7 +614,8 @@ class Engine:
     def check(self, library: str) -> tuple[HealthCheck, ...]:
         """Whether the library's catalog, keyword index and vectors agree, and its vectors are the embedder's."""
         opened = self._shelf.library(library)
-        return check(opened, self._embedder(opened) if opened.catalog.embedder() else None)
+        with self._job(opened).hold():
+            return check(opened, self._embedder(opened) if opened.catalog.embedder() else None)
 
     def repair(self, library: str) -> Iterator[SyncEvent]:
         """Mends what :meth:`check` finds, from the catalog; no file is read again.
@@ -641,15 +645,20 @@ class Engine:
         Raises:
             LibraryError: A sync of it, or a fetch for it, is running.
         """
-        if name in self._jobs:
-            self._jobs[name].refuse_while_running()
-        if name in self._fetches:
-            self._fetches[name].refuse_while_running()
-        self._steps.watch(name, ())
+        self._steps.watch(name, ())  # first, since it may be just about to begin a sync
+        try:
+            if name in self._jobs:
+                self._jobs[name].refuse_while_running()
+            if name in self._fetches:
+                self._fetches[name].refuse_while_running()
+        except LibraryError:
+            if self._watching:
+                self._watch(self._shelf.library(name))
+            raise
         self._steps.forget(name)
         self._jobs.pop(name, None)
         self._fetches.pop(name, None)
-        self._last.pop(name, None)
+        self._last.clear()  # other libraries' answers may quote this one
 
     def _watch(self, library: Library) -> None:
         catalog = library.catalog
@@ -714,11 +723,14 @@ class Engine:
                         raise
                     plan = SyncPlan(library.name, root, (), ((str(root), str(error)),))
                 profile = self._profile(library.catalog.settings())
-                if plan.count(Change.REMOVED):
-                    self._last.clear()  # what is forgotten may be quoted there
                 for event in apply_plan(library, plan, embedder, self._readers, profile, stop, self._passwords):
+                    if event.report and event.report.state is None:
+                        self._last.clear()  # what is forgotten may be quoted there
                     reports += [event.result] if event.result else []
                     yield replace(event, result=_joined(reports) if event.result else None)
+                if stop.is_set() and root != roots[-1]:
+                    yield replace(event, result=replace(_joined(reports), stopped=True))
+                    break
         finally:
             if self._watching:
                 self._watch(library)  # it may have one more folder now
@@ -733,9 +745,10 @@ class Engine:
         """The library that holds a chunk, and the chunk; the given one is looked at first: several may be searched."""
         names = self._shelf.names()
         for name in sorted(names, key=lambda name: name != library):
-            holder = self._shelf.library(name)
-            if chunk := holder.catalog.chunks([chunk_id]).get(chunk_id):
-                return holder, chunk
+            with suppress(LibraryError):  # another library that cannot be opened says so where it is shown
+                holder = self._shelf.library(name)
+                if chunk := holder.catalog.chunks([chunk_id]).get(chunk_id):
+                    return holder, chunk
         return None
 
     def _record(self, library: str, file_id: int) -> FileRecord:

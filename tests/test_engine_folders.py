@@ -80,13 +80,53 @@ def test_a_watched_library_follows_its_folder(engine: Engine, notes: Path) -> No
     assert not engine.folder_state(SAMPLES).watching
     engine.set_library_settings(SAMPLES, LibrarySettings(watch=True))
     assert engine.folder_state(SAMPLES).watching
-    watcher = engine._steps._watchers[SAMPLES]
-    assert watcher.ready.wait(20)
+    assert engine._steps._watchers[SAMPLES][1].ready.wait(20)
     (notes / "new.md").write_text("# Bicycle\n\nThe chain is oiled every 300 km.")
     until(lambda: any(file.path == "new.md" for file in engine.files(SAMPLES)))
     until(lambda: engine.job(SAMPLES).state == "done")
     until(lambda: engine.folder_state(SAMPLES).checked_at > 0)
     assert engine.folder_state(SAMPLES).changed == 0
+
+
+def test_what_changes_during_a_sync_is_noticed_after_it(engine: Engine, notes: Path) -> None:
+    indexed(engine, notes)
+    engine.start_watching()
+    engine.set_library_settings(SAMPLES, LibrarySettings(watch=True))
+    assert engine._steps._watchers[SAMPLES][1].ready.wait(20)
+    run = engine.sync(SAMPLES, notes)
+    (notes / "boiler.md").write_text("# Boiler\n\nThe relief valve now opens at 18 bar.")
+    next(run)
+    (notes / "garden.md").write_text("# Garden\n\nThe roses are cut back in April.")
+    time.sleep(1.0)  # so that the system has told of it while the sync still runs
+    list(run)
+    until(lambda: "18 bar" in str(engine.search(SAMPLES, "valve").hits[0].chunk.text))
+    until(lambda: "April" in " ".join(hit.chunk.text for hit in engine.search(SAMPLES, "roses").hits))
+
+
+def test_a_folder_inside_another_is_indexed_once(engine: Engine, notes: Path, tmp_path: Path) -> None:
+    inner = write_notes(notes / "inner [1]", {"bike.md": "# Bike\n\nThe chain is oiled every 300 km."})
+    indexed(engine, inner)
+    indexed(engine, notes)
+    indexed(engine, inner)
+    assert sorted(file.path for file in engine.files(SAMPLES)) == ["bike.md", "boiler.md", "garden.md"]
+    deeper = write_notes(inner / "deeper", {"x.md": "# X\n\nY."})
+    with pytest.raises(SourceError, match="belongs to this library already"):
+        engine.plan(SAMPLES, deeper)
+
+
+def test_two_changes_by_hand_do_not_meet(engine: Engine, notes: Path) -> None:
+    indexed(engine, notes)
+    (record, _) = engine.files(SAMPLES)
+    with engine._jobs[SAMPLES].hold():
+        for change in (
+            lambda: engine.reread_file(SAMPLES, record.id),
+            lambda: engine.remove_file(SAMPLES, record.id),
+            lambda: engine.start_sync(SAMPLES, notes),
+            lambda: engine.rename_library(SAMPLES, "Other"),
+        ):
+            with pytest.raises(LibraryError, match="being read or removed"):
+                change()
+    assert engine.reread_file(SAMPLES, record.id).state is FileState.INDEXED
 
 
 def test_an_unwatched_library_says_how_many_files_changed(engine: Engine, notes: Path) -> None:

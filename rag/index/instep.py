@@ -16,6 +16,7 @@ from rag.types import FolderState
 _log = logging.getLogger(__name__)
 
 _LOOK_AGAIN_SECONDS = 30.0
+_CLOSING_SECONDS = 2.0
 _QUIET_SECONDS = 2.0
 """A folder counts as settled when nothing in it changed for so long."""
 
@@ -37,71 +38,93 @@ class InStep:
         self._lock = threading.Lock()
         self._states: dict[str, FolderState] = {}
         self._looks: dict[str, threading.Thread] = {}
-        self._watchers: dict[str, Watcher] = {}
+        self._watchers: dict[str, tuple[tuple[str, ...], Watcher]] = {}
+        self._paused: set[str] = set()
+        self._due: dict[str, float] = {}
         self._closed = False
 
-    def state(self, library: str) -> FolderState:
-        """What is known at this moment; a look that is due begins in the background.
+    def state(self, library: str, look: bool) -> FolderState:
+        """What is known at this moment; ``checked_at`` is 0 while nothing is.
 
-        ``checked_at`` is 0 while the first look is under way.
+        Args:
+            library: The library.
+            look: Whether a look that is due may begin in the background; not while a sync changes what it compares.
         """
         with self._lock:
             known = self._states.get(library, FolderState(0, False, (), 0.0))
-            due = time.time() - known.checked_at > _LOOK_AGAIN_SECONDS
-            if due and library not in self._looks and not self._closed:
-                self._looks[library] = threading.Thread(target=self._refresh, args=(library,), name=f"look {library}")
-                self._looks[library].start()
+            due = time.monotonic() > self._due.get(library, 0.0)
+            if look and due and library not in self._looks and not self._closed:
+                thread = threading.Thread(target=self._refresh, args=(library,), name=f"look {library}", daemon=True)
+                self._looks[library] = thread
+                thread.start()
             return replace(known, watching=library in self._watchers)
 
     def forget(self, library: str) -> None:
         """What was known does not hold any more: the library or its folders have changed."""
         with self._lock:
+            self._due.pop(library, None)
             if library in self._states:
                 self._states[library] = replace(self._states[library], checked_at=0.0)
 
     def watch(self, library: str, roots: Sequence[str]) -> None:
-        """Begins to watch a library's folders; none: ends it. Folders that are watched already go on being."""
+        """Watches these folders of a library and no others; none: ends it."""
+        roots = tuple(roots)
         with self._lock:
-            watcher = self._watchers.pop(library, None)
+            watched, watcher = self._watchers.get(library, ((), None))
+            if watched == roots or self._closed:
+                return
+            self._watchers.pop(library, None)
+            if roots:
+                fresh = Watcher([Path(root) for root in roots], lambda: self._changed(library), _QUIET_SECONDS)
+                self._watchers[library] = (roots, fresh)
+                if library in self._paused:
+                    fresh.pause()
+                    fresh.touch()  # what the old one noticed and had not told yet goes with it
         if watcher is not None:
             watcher.close()  # outside the lock, which a change that is just being told may be waiting for
-        with self._lock:
-            if roots and not self._closed:
-                self._watchers[library] = Watcher(
-                    [Path(root) for root in roots], lambda: self._changed(library), _QUIET_SECONDS
-                )
 
     def pause(self, library: str) -> None:
         """A sync begins: what changes now is told after it."""
-        if watcher := self._watchers.get(library):
-            watcher.pause()
+        with self._lock:
+            self._paused.add(library)
+            if library in self._watchers:
+                self._watchers[library][1].pause()
 
     def resume(self, library: str) -> None:
         """The sync has ended."""
         self.forget(library)
-        if watcher := self._watchers.get(library):
-            watcher.resume()
+        with self._lock:
+            self._paused.discard(library)
+            if library in self._watchers:
+                self._watchers[library][1].resume()
 
     def close(self) -> None:
-        """Ends all watching and waits for looks that are under way."""
+        """Ends all watching; a look that is under way is not waited for long, since it changes nothing."""
         with self._lock:
             self._closed = True
             watchers, looks = list(self._watchers.values()), list(self._looks.values())
             self._watchers.clear()
-        for watcher in watchers:
+        for _, watcher in watchers:
             watcher.close()
         for look in looks:
-            look.join()
+            look.join(_CLOSING_SECONDS)
 
     def _refresh(self, library: str) -> None:
-        changed, missing = 0, tuple[str, ...]()
+        started = time.monotonic()
         try:
             changed, missing = self._look(library)
+            state = FolderState(changed, False, missing, time.time())
         except RagError as error:
             _log.warning("%s could not be compared with its folders: %s", library, error)
+            state = FolderState(0, False, (), time.time())
+        finally:
+            took = time.monotonic() - started
+            with self._lock:
+                self._looks.pop(library, None)
+                # Files that are not indexed yet are hashed at every look: a long one is not repeated soon.
+                self._due[library] = time.monotonic() + max(_LOOK_AGAIN_SECONDS, 20 * took)
         with self._lock:
-            self._states[library] = FolderState(changed, False, missing, time.time())
-            self._looks.pop(library, None)
+            self._states[library] = state
 
     def _changed(self, library: str) -> None:
         self.forget(library)

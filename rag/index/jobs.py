@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rag.errors import LibraryError, RagError
 from rag.index.catalog import Catalog
@@ -25,6 +26,7 @@ class SyncJob:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._working = False
+        self._held = False
         self._beginning = threading.Lock()
         self._event: SyncEvent | None = None
         self._root = ""
@@ -44,6 +46,23 @@ class SyncJob:
         """
         if self.running:
             raise LibraryError(f"A sync of {self._root} is running.", "Wait until it has ended, or stop it.")
+        if self._held:
+            raise LibraryError("A file of this library is being read or removed.", "Wait until that has ended.")
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Makes a change by hand alone: no sync and no other such change begins meanwhile.
+
+        Raises:
+            LibraryError: One is at work.
+        """
+        with self._beginning:
+            self.refuse_while_running()
+            self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
 
     def start(self, root: str, work: Work) -> None:
         """Starts a sync of ``root`` in the background.

@@ -8,6 +8,7 @@ decided how it was read and cut.
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
@@ -157,11 +158,12 @@ def make_plan(
             ``allow_empty`` is not given.
     """
     settings = settings or library.catalog.settings()
-    records = library.catalog.files()
-    choice = Choice(settings.include, settings.exclude, max_bytes, settings.ocr)
+    records, recipes = library.catalog.files(), library.catalog.recipes()
+    nested = _nested(root, library.catalog.roots())
+    choice = Choice(settings.include, (*settings.exclude, *nested), max_bytes, settings.ocr)
     found = _look(root, choice, records, allow_empty)
     wanted = _Wanted(profile, settings, passwords, retry)
-    planned = _Planner(found, records, library.catalog.recipes(), wanted, verify).plan()
+    planned = _Planner(found, records, recipes, wanted, verify).plan()
     seconds = _seconds(planned, library.catalog.speed())
     return SyncPlan(library.name, found.root, tuple(planned), found.skipped, seconds)
 
@@ -204,16 +206,41 @@ def same_stamp(one: SourceFile | FileRecord, other: SourceFile) -> bool:
     return same_file and (one.size, one.mtime_ns) == (other.size, other.mtime_ns)
 
 
+def is_there(path: Path) -> bool:
+    """Whether a path leads to something; one that cannot be looked at, as on a share that is gone, does not."""
+    try:
+        path.stat()
+    except OSError:
+        return False
+    return True
+
+
+def _nested(root: Path, roots: Iterable[str]) -> list[str]:
+    """Patterns that leave out the library's other folders inside this one: each is read as a folder of its own.
+
+    Raises:
+        SourceError: This folder lies in another one of the library, and is none of its own.
+    """
+    known, patterns = set(map(Path, roots)), []
+    for other in known - {root}:
+        if root.is_relative_to(other) and root not in known:
+            raise SourceError(f"{root} lies in {other}, which belongs to this library already.", f"Sync {other}.")
+        if other.is_relative_to(root):
+            inside = re.sub(r"([\\\[\]*?!# ])", r"\\\1", other.relative_to(root).as_posix())
+            patterns.append(f"/{inside}/")
+    return patterns
+
+
 def _look(root: Path, choice: Choice, records: Iterable[FileRecord], allow_empty: bool) -> Scan:
     try:
         found = scan(root, choice)
     except SourceError:
-        if not allow_empty or root.exists():
+        if not allow_empty or is_there(root):
             raise
         return Scan(root, (), ())
     if not found.files and not allow_empty:
         known = [record for record in records if record.root == str(found.root)]
-        if known and not any(record.absolute.exists() for record in known):
+        if known and not any(is_there(record.absolute) for record in known):
             raise SourceError(
                 f"{found.root} holds none of the {len(known)} files that the library knows of it.",
                 "If it lies on a drive or a share, connect that. If the files were deleted, confirm that the library"
@@ -366,7 +393,7 @@ class _Planner:
         record = self._gone_content.get(one.content)
         if record is None:
             record = self._elsewhere.get(one.content)
-            if record is None or record.absolute.exists():
+            if record is None or is_there(record.absolute):
                 return None
         if self._wanted.why_again(one.file.path, record, self._recipes[record.id]):
             return None
@@ -386,7 +413,7 @@ class _Planner:
 
 def _removed(record: FileRecord, skipped: Mapping[str, str]) -> PlannedFile:
     why = ""
-    if skipped and record.absolute.exists():
+    if skipped and is_there(record.absolute):
         why = next((skipped[path] for path in _and_folders_of(record.path) if path in skipped), "it is left out now")
     return PlannedFile(Change.REMOVED, record.path, record.size, None, record, record.sha256, why)
 

@@ -59,7 +59,7 @@ class FetchJob:
         Args:
             wanted: Ids, addresses or words to search for.
             limit: Papers of a search at most.
-            then: Called in that thread when there is something new.
+            then: Called in that thread when there is something new and nobody stopped it.
 
         Raises:
             LibraryError: A fetch is running already.
@@ -106,7 +106,7 @@ class FetchJob:
         try:
             for _ in self._work(wanted, limit):
                 pass
-            if self._status.fetched:
+            if self._status.fetched and not self._stop.is_set():
                 then()
         except RagError as error:
             if self._status.state != "failed":  # the papers are here, but could not be indexed now

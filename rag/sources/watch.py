@@ -74,6 +74,10 @@ class Watcher:
         """Tells again, first of what changed meanwhile."""
         self._paused.clear()
 
+    def touch(self) -> None:
+        """Counts as a change: something may have changed while nobody looked."""
+        self._changed()
+
     def close(self) -> None:
         """Ends the watching; a call of ``on_change`` that is under way is waited for."""
         self._closed.set()

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -57,6 +58,7 @@ class ReaderPool:
         self._lock = threading.Lock()
         self._crews: set[_Crew] = set()
         self._painter: _Crew | None = None
+        self._closed = False
 
     def read_all(
         self, files: Iterable[tuple[SourceFile, ReadOptions]]
@@ -67,6 +69,8 @@ class ReaderPool:
         the iterator, also when it is closed early.
         """
         with self._lock:
+            if self._closed:
+                return
             crew = self._hire(self._workers)
         ahead: deque[tuple[SourceFile, Future[SourceDocument]]] = deque()
         try:
@@ -91,6 +95,8 @@ class ReaderPool:
             SourceError: As there, or the process hung or died.
         """
         with self._lock:
+            if self._closed:
+                raise SourceError("The page was not drawn, because Footnote is closing.")
             if self._painter is None:
                 self._painter = self._hire(1)
             painter = self._painter
@@ -104,6 +110,7 @@ class ReaderPool:
         with self._lock:
             crews = tuple(self._crews)
             self._painter = None
+            self._closed = True
         for crew in crews:
             self._dismiss(crew)
 
@@ -303,6 +310,10 @@ def serve(memory: int) -> None:
                     "The file is too large to be read in the memory that one reader may use.",
                     "Raise FOOTNOTE_READ_MEMORY_MB if there is more.",
                 )
+            except Exception as error:  # noqa: BLE001
+                # Nobody can foresee every way in which a file is damaged; the next one is read all the same.
+                traceback.print_exc()
+                reply = SourceError(f"The file is damaged in a way that its reader did not expect ({error!r}).")
             faulthandler.cancel_dump_traceback_later()
         pickle.dump(reply, outgoing)
         outgoing.flush()

@@ -24,6 +24,8 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _ESCAPED = ("iso2022_jp", "iso2022_jp_2", "iso2022_jp_ext", "iso2022_kr")  # ASCII bytes only, with escape sequences
+_JAPANESE_SEGMENT = re.compile(r"\x1b(\$[@B]|\([BIJ])([^\x1b\r\n]*)")
+_PAIR = re.compile(r"[!-~]{2}|[!-~]")
 _WIDE = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}  # bytes of a unit
 # How much rarer each is than the first, as a logarithm. Of two that give the same text, the first is named.
 _CANDIDATES = {
@@ -86,9 +88,33 @@ def decode(data: bytes, encoding: str = "") -> Decoded:
         for escaped in _ESCAPED:
             if (text := _strictly(data, escaped)) is not None and not text.isascii():
                 return _finish(text, escaped, notes=(f"read as {_name(escaped)}",))
-    if (text := _strictly(data, "utf-8")) is not None and not _CONTROLS.search(text):
-        return _finish(text, "utf-8")
+        if data.isascii() and (b"\x1b$B" in data or b"\x1b$@" in data):
+            text = _JAPANESE_SEGMENT.sub(_japanese, data.decode("ascii"))
+            notes = (f"read as {_name(_ESCAPED[0])}",)
+            return _finish(text, _ESCAPED[0], replaced=text.count(_REPLACEMENT), notes=notes)
+    # UTF-16 that happens to be valid UTF-8 has far more NULs and other control characters.
+    if (text := _strictly(data, "utf-8")) is not None and len(_CONTROLS.findall(text)) <= len(text) / 10:
+        left = ("escape sequences of an encoding that is not known, kept as they are",) if b"\x1b$" in data else ()
+        return _finish(text, "utf-8", problems=left)
     return _weigh(data)
+
+
+def _japanese(segment: re.Match[str]) -> str:
+    """The characters of a segment of ISO-2022-JP, with those of Windows, which Python knows in CP932 only."""
+    charset, characters = segment.groups()
+    if charset == "(I":  # kana of half width
+        return bytes(ord(character) | 0x80 for character in characters).decode("cp932", "replace")
+    return _PAIR.sub(_japanese_character, characters) if charset.startswith("$") else characters
+
+
+def _japanese_character(match: re.Match[str]) -> str:
+    pair = match.group().encode()
+    if len(pair) == 1:
+        return _REPLACEMENT
+    row, cell = pair
+    lead = (row + 1) // 2 + (0x70 if row < 0x5F else 0xB0)
+    trail = cell + (0x1F if cell < 0x60 else 0x20) if row % 2 else cell + 0x7E
+    return _strictly(bytes((lead, trail)), "cp932") or _REPLACEMENT
 
 
 def _decode_as(data: bytes, encoding: str) -> Decoded:

@@ -184,6 +184,7 @@ _UNREADABLE = {
 """Why files are not read that a person may well expect to be read, by their ending or by that of their content."""
 
 _MOST_UNPACKED = 200_000_000  # bytes that a .gz may grow to
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _DEEPEST = 8  # files within files: a mail in a mail in an archive
 _depth: ContextVar[int] = ContextVar("depth", default=0)
 
@@ -268,12 +269,32 @@ def _read_by_content(data: bytes, path: str, options: ReadOptions) -> SourceDocu
     kind = _kind(data, named, found)
     if kind is None:
         raise SourceError(f"It was not read: {why_not_read(path)}.")
-    document = kind.read(data, title, options)
+    document = _storable(kind.read(data, title, options))
     if kind is named:
         return document
     ending = PurePosixPath(path).suffix
     name = f"named {ending}" if ending else "named without an ending"
     return replace(document, notes=(*document.notes, f"{name}, but it is {kind.name} and was read as one"))
+
+
+def _storable(document: SourceDocument) -> SourceDocument:
+    """Replaces halves of surrogate pairs, which formats with escapes let into text and no UTF-8 can hold."""
+
+    def mended(words: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_HALF_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", each) for each in words)
+
+    text, title = mended((document.text, document.title))
+    halves = len(_HALF_CHARACTER.findall(document.text))
+    problem = (f"halves of characters, replaced: {halves}",) if halves else ()
+    return replace(
+        document,
+        text=text,
+        title=title,
+        sections=tuple(replace(section, heading_path=mended(section.heading_path)) for section in document.sections),
+        problems=(*mended(document.problems), *problem),
+        notes=mended(document.notes),
+        authors=mended(document.authors),
+    )
 
 
 def _kind(data: bytes, named: Format | None, found: str) -> Format | None:

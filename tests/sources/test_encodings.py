@@ -136,3 +136,20 @@ def test_any_bytes_end_as_text_or_as_an_error(data: bytes):
         return
     assert "\0" not in decoded.text
     assert "\r" not in decoded.text
+
+
+def test_japanese_with_escapes_has_the_characters_of_windows():
+    decoded = decode(b"\x1b$B-!$3$l\x1b(B is \x1b$B-j\x1b(I1\x1b(B\n\x1b$B$3\x1b(B")
+    assert (decoded.text, decoded.problems) == ("①これ is ㈱ｱ\nこ", ())
+    assert decoded.encoding == "iso2022_jp"
+    assert "replaced: 1" in decode(b"\x1b$B-!$3$l$" + b"\x1b(B and more").problems[0]
+
+
+def test_escapes_that_nobody_knows_are_a_problem():
+    assert "escape sequences" in decode(b"\x1b$)A\x0e=;\x0f and some more words in ASCII").problems[0]
+
+
+def test_a_few_nuls_do_not_make_utf16():
+    decoded = decode(b"<p>a\0b</p>")
+    assert (decoded.text, decoded.encoding) == ("<p>a\ufffdb</p>", "utf-8")
+    assert decoded.problems == ("NUL characters, replaced: 1",)

@@ -154,3 +154,11 @@ def test_every_public_file_of_these_formats_is_read_whole(
 def test_a_word_document_stays_one_under_any_of_its_endings():
     for name in ("a.docx", "a.docm", "a.dotx", "a.doc"):
         assert read_bytes(docx(paragraph("words")), name, DEFAULT_READING).notes == ()
+
+
+def test_half_a_character_is_replaced_wherever_it_stands():
+    source = rb'{"nbformat": 4, "cells": [{"cell_type": "markdown", "source": "# T\ud83d\n\nhello \ud83d world"}]}'
+    found = read_bytes(source, "a.ipynb", DEFAULT_READING)
+    assert found.text == "# T\ufffd\n\nhello \ufffd world"
+    assert (found.title, found.sections[0].heading_path) == ("T\ufffd", ("T\ufffd",))
+    assert found.problems == ("halves of characters, replaced: 2",)

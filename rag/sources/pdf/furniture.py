@@ -96,7 +96,7 @@ def _edges(page: PageText, number: int) -> list[_Edge]:
             )
             in_margin = min(middle, height - middle) < _MARGIN * height
             key, numbers = _abstract(row.text)
-            result.append(_Edge(number, row, depth, top, key, numbers, gap / row.size, in_margin, kept))
+            result.append(_Edge(number, row, depth, top, key, numbers, gap / max(row.size, 0.1), in_margin, kept))
     return result
 
 

@@ -80,7 +80,12 @@ _ACCENTED = re.compile(
 )
 _OPTIONAL = re.compile(r"[ \t]*\[[^\[\]\n]{0,300}\]")
 _ENVIRONMENT = re.compile(r"\{(?P<name>[A-Za-z@_]+)\*?\}")
-_BRACE = re.compile(r"\\.|%[^\n]*|[{}]", re.DOTALL)
+# In an address a percent sign begins no comment.
+_BRACE = re.compile(
+    r"\\(?:url|path|nolinkurl|href)[ \t]*(?:\[[^\[\]\n]{0,300}\])?[ \t]*(?P<address>\{[^{}\n]*\})"
+    r"|\\.|%[^\n]*|[{}]",
+    re.DOTALL,
+)
 _DOLLARS = re.compile(r"(?:[^$\\\n]|\\.|\n(?![ \t]*\n)){0,3000}?\$\$?")
 _MACRO = re.compile(r"\\(?:re)?newcommand\*?[ \t]*\{?\\(?P<name>[A-Za-z]+)\}?[ \t]*(?=\{)")
 _NAMED = re.compile(r"\\(?P<name>title|author)[ \t]*(?:\[[^\[\]\n]{0,300}\])?[ \t\n]*(?=\{)")
@@ -258,8 +263,13 @@ class _Reader:
                 return "", stop + len(closing)
             if name in _FORMULAS:
                 return f"\\begin{match.group()}{self._source[after : stop + len(closing)]}", stop + len(closing)
-            code = self._source[after:stop].partition("\n")[2]  # options stand on the first line
-            return f"```\n{code}```", stop + len(closing)
+            after = self._after_options(after, stop)
+            if name == "minted" and self._opens(after, stop):
+                after = self._group(after)[1] + 1
+            first, line_end, code = self._source[after:stop].partition("\n")
+            if not line_end:
+                return f"`{first.strip()}`", stop + len(closing)
+            return f"```{first.strip()}\n{code}```", stop + len(closing)
         after = self._after_options(after, end)
         while name in _WITH_ARGUMENT and self._opens(after, end):
             after = self._group(after)[1] + 1
@@ -327,7 +337,9 @@ def _matching_braces(source: str) -> dict[int, int]:
     closing: dict[int, int] = {}
     opened: list[int] = []
     for match in _BRACE.finditer(source):
-        if match.group() == "{":
+        if match["address"]:
+            closing[match.start("address")] = match.end() - 1
+        elif match.group() == "{":
             opened.append(match.start())
         elif match.group() == "}" and opened:
             closing[opened.pop()] = match.start()

@@ -79,7 +79,8 @@ def _front_matter(source: str) -> tuple[str, int, str]:
         return "", match.end(), "the front matter is too long to be one and was kept as text"
     try:
         fields = yaml.safe_load(match["yaml"])
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that does not exist
+    # What is not what its tag says raises as Python's own types do: a date that does not exist, ``!!int ''``.
+    except (yaml.YAMLError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f" (line {mark.line + 2})" if mark else ""
         return "", match.end(), f"the front matter is not valid YAML{place} and was kept as text"

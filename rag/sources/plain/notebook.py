@@ -94,8 +94,8 @@ def _cell_text(cell: Mapping[str, object], language: str) -> str:
     kind = cell.get("cell_type")
     source = _joined(cell.get("source", cell.get("input")))
     if kind == "heading":  # of format 3
-        level = cell.get("level")
-        return f"{'#' * int(level if isinstance(level, str) and level in '123456' else 1)} {' '.join(source.split())}"
+        level = str(cell.get("level"))
+        return f"{'#' * (int(level) if re.fullmatch('[1-6]', level) else 1)} {' '.join(source.split())}"
     if kind == "markdown":
         lines = without_gaps(list(enumerate(clean_markdown(source).split("\n"))))
         return "\n".join(line for _, line in lines).rstrip()

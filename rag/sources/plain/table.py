@@ -17,12 +17,13 @@ _NO_DELIMITER = "\x1f"  # for a single column; decoded text has none
 _SAMPLE_LINES = 200
 _SAMPLE_CHARACTERS = 100_000
 _LEAST_SHARE = 0.5  # of the lines have to hold a character before it counts as a delimiter
-_LONGEST_CELL = 2**31 - 1
 _OPEN_QUOTES = 20  # quotes that are never closed, before quotes count as plain characters
 _NAMED_ROWS = 5
 _WIDER = 10  # cells; one endless row must not make all others as long
 
-_EXCEL_HINT = re.compile(r"sep=(.)\n")
+_EXCEL_HINT = re.compile(r"sep=([^\"\n])\n")
+
+csv.field_size_limit(2**31 - 1)  # bounds nothing: the file is in memory already
 
 
 def read_table(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
@@ -89,7 +90,6 @@ def _delimiter(lines: Sequence[str]) -> str:
             return 0.0
         return share + Counter(widths).most_common(1)[0][1] / len(widths)
 
-    csv.field_size_limit(_LONGEST_CELL)
     best = max(_DELIMITERS, key=fit)
     return best if fit(best) else _NO_DELIMITER
 

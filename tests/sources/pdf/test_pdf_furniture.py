@@ -85,3 +85,11 @@ def test_a_stamp_on_scanned_pages_is_no_text():
     found = read_pdf(pdf(document), "x")
     assert {page.verdict for page in found.pages} == {PageVerdict.SCAN}
     assert found.problems == ("pages 1 to 4: an image without text, looks like a scan",)
+
+
+def test_text_too_small_to_see_breaks_nothing():
+    document = pymupdf.open()
+    page = document.new_page()
+    page.insert_text((72, 30), "tiny", fontsize=0.04)
+    box(page, (72, 80, 540, 400), WORDS)
+    assert WORDS.split()[0] in read_pdf(pdf(document), "x").text

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rag.sources.plain.latex import read_latex
-from rag.types import SourceDocument
+from rag.types import Mark, SourceDocument
 
 PAPER = r"""\documentclass[11pt]{article}
 \usepackage{amsmath} % maths
@@ -102,3 +102,17 @@ def test_included_files_are_named():
 )
 def test_details(source: str, expected: str):
     assert words(source).strip() == expected.strip()
+
+
+def test_a_percent_sign_in_an_address_begins_no_comment():
+    assert words("\\url{http://x.org/a%20b} and \\href{http://x.org/%7Eme}{mine} stay % gone\nnext") == (
+        "http://x.org/a%20b and mine stay\nnext"
+    )
+
+
+def test_code_in_one_line_stays_and_shifts_nothing():
+    found = read_latex(
+        b"a\n\\begin{verbatim}x % y\\end{verbatim}\nb\n\\begin{lstlisting}[language=C]\nz\n\\end{lstlisting}", "n"
+    )
+    assert found.text == "a\n`x % y`\nb\n```\nz\n```"
+    assert found.marks == (Mark(0, "line", 1),)

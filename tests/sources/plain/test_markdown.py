@@ -163,3 +163,10 @@ def test_any_markdown_keeps_the_invariants(text: str):
     assert found.sections[0].span.start == 0
     assert "".join(found.text[s.span.start : s.span.end] for s in found.sections) == found.text
     assert all(section.heading_path for section in found.sections[1:])
+
+
+@pytest.mark.parametrize("value", ["!!int ''", "!!timestamp x", "!!bool x", "1" + ":1" * 200 + ".0"])
+def test_values_that_are_not_what_they_say_are_a_problem(value: str):
+    found = document(f"---\ntitle: {value}\n---\nwords\n")
+    assert "not valid YAML" in found.problems[0]
+    assert found.text.endswith("words\n")

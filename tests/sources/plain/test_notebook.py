@@ -71,3 +71,8 @@ def test_format_three():
 def test_what_is_no_notebook_is_an_error(data: bytes):
     with pytest.raises(SourceError):
         read_notebook(data, "name")
+
+
+@pytest.mark.parametrize(("level", "text"), [(2, "## A"), ("3", "### A"), ("", "# A"), ("12", "# A"), (None, "# A")])
+def test_levels_of_headings_of_format_3(level: object, text: str):
+    assert notebook({"cell_type": "heading", "level": level, "source": "A"}).text == text

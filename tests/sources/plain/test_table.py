@@ -86,3 +86,8 @@ def test_nothing_in_it():
         table(",,,\n,,\n")
     with pytest.raises(SourceError, match="only blanks"):
         table(" \n")
+
+
+def test_a_cell_may_be_long_whoever_names_the_delimiter():
+    assert "x" * 200_000 in table("sep=;\na;b\n" + "x" * 200_000 + ";c\n").text
+    assert table('sep="\na,b\n').text.startswith('| sep="')

@@ -342,6 +342,20 @@ class Catalog:
         with self._transaction() as execute:
             execute("INSERT OR IGNORE INTO folder VALUES (?)", (root,))
 
+    def move_roots(self, old: Path, new: Path) -> None:
+        """Notes that a folder was renamed: what lay in it lies in the new one.
+
+        Args:
+            old: As it was called, absolute.
+            new: As it is called now, absolute.
+        """
+        with self._transaction() as execute:
+            for table in ("file", "folder", "job"):
+                for (root,) in execute(f"SELECT DISTINCT root FROM {table}").fetchall():
+                    if Path(root).is_relative_to(old):
+                        moved = str(new / Path(root).relative_to(old))
+                        execute(f"UPDATE {table} SET root = ? WHERE root = ?", (moved, root))
+
     def remove_root_if_gone(self, root: str) -> None:
         """Makes a folder none of the library's any more, if it is not there and the library holds no file of it."""
         if not Path(root).exists():
@@ -661,18 +675,24 @@ class Catalog:
             execute("DELETE FROM conversation WHERE id = ?", (conversation,))
 
     def add_exchange(self, conversation: int, trace: Trace) -> None:
-        """Adds a question with its answer; passed over when the conversation was deleted meanwhile."""
-        data = _packed_trace(trace)
+        """Adds a question with its answer; passed over when the conversation was deleted meanwhile.
+
+        Of files of this library that were removed while the answer was made, no words are kept.
+        """
+        sources = sources_of(trace)
+        own = {source for source in sources if source.startswith(f"{self.uid()[:12]}.")}
         with self._transaction() as execute:
             if execute("SELECT 1 FROM conversation WHERE id = ?", (conversation,)).fetchone() is None:
                 return
+            removed = own - {self.source(row[0]) for row in execute("SELECT id FROM file")}
+            data = _packed_trace(redacted(trace, removed) if removed else trace)
             cursor = execute(
                 "INSERT INTO exchange (conversation_id, question, trace) VALUES (?, ?, ?)",
                 (conversation, trace.retrieval.question, data),
             )
             self._connection.executemany(
                 "INSERT INTO exchange_source VALUES (?, ?)",
-                [(source, cursor.lastrowid) for source in sorted(sources_of(trace))],
+                [(source, cursor.lastrowid) for source in sorted(sources - removed)],
             )
             title = " ".join(trace.retrieval.question.split())[:80]
             execute(

@@ -17,7 +17,7 @@ from rag.errors import EmbedderMismatch, LibraryCorrupt, LibraryError, RagError
 from rag.index.catalog import embedded_hash
 from rag.index.chunking import embedded_text
 from rag.index.library import Library, describe
-from rag.index.vectors import VectorStore, erase_vectors
+from rag.index.vectors import VectorStore
 from rag.models.base import Embedder
 from rag.types import Change, Chunk, FileReport, HealthCheck, SyncEvent, SyncReport
 
@@ -185,14 +185,14 @@ def repair(library: Library, embedder: Embedder, stop: threading.Event | None = 
     library.check_embedder(embedder.identity)
     if library.catalog.keyword_damage():
         library.catalog.rebuild_keywords()
-    try:
-        store = library.vectors
-    except LibraryCorrupt:
-        erase_vectors(library.folder)
-        store = library.vectors
     known = library.catalog.chunk_ids()
-    store.delete([*store.ids() - known, *_broken(library)])
-    cosine = _agreement(library, embedder)
+    try:
+        library.vectors.delete([*library.vectors.ids() - known, *_broken(library)])
+        cosine = _agreement(library, embedder)
+    except LibraryCorrupt:
+        library.discard_vectors()
+        cosine = None
+    store = library.vectors
     if cosine is not None and cosine < _SAME_COSINE:
         store.clear()
     missing = sorted(known - store.ids())

@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote
 from rag.errors import EmbedderMismatch, LibraryCorrupt, LibraryError, LibraryMissing
 from rag.index.catalog import Catalog
 from rag.index.lock import lock_home
-from rag.index.vectors import VectorStore
+from rag.index.vectors import VectorStore, erase_vectors
 from rag.types import Chunk, EmbedderIdentity, FileRecord, FileXray, LibraryInfo, PageText
 
 
@@ -51,12 +51,20 @@ class Library:
         self._server_url = server_url
         self._forget_elsewhere = forget_elsewhere
         self._vectors: VectorStore | None = None
+        self._closed = False
         self._opening = threading.Lock()
 
     @property
     def vectors(self) -> VectorStore:
-        """The vectors. Opened on first use, since loading Chroma takes seconds, and put in step with the catalog."""
+        """The vectors. Opened on first use, since loading Chroma takes seconds, and put in step with the catalog.
+
+        Raises:
+            LibraryCorrupt: They cannot be read.
+            LibraryError: The library was closed: an answer in flight must not make its deleted folder again.
+        """
         with self._opening:
+            if self._closed:
+                raise LibraryError("The library was closed meanwhile.", "Open it again.")
             if self._vectors is None:
                 store = VectorStore(self.folder, self._server_url, f"footnote-{self.catalog.uid()}")
                 self._vectors = store
@@ -73,16 +81,25 @@ class Library:
             store.delete(ids)
             self.catalog.clear_journal(ids)
 
-    def clean_up(self, sources: Sequence[str]) -> None:
-        """Leaves no byte of files that were removed from the catalog, neither here nor in other conversations.
+    def discard_vectors(self) -> None:
+        """Deletes vectors that cannot be read any more; the next use begins without any."""
+        with self._opening:
+            self._close_vectors()
+            erase_vectors(self.folder)
 
-        Args:
-            sources: The files, as :meth:`rag.index.catalog.Catalog.source` names them.
+    def remove_file(self, file_id: int) -> None:
+        """Forgets a file, here and in other libraries' conversations; :meth:`clean_up` is to follow.
+
+        The others come first: once the catalog has forgotten it, an interruption would leave them as they are for good.
         """
+        self._forget_elsewhere(self.name, [self.catalog.source(file_id)])
+        self.catalog.remove_file(file_id)
+
+    def clean_up(self) -> None:
+        """Leaves no byte of files that were removed."""
         self.delete_leftover_vectors()
         self.vectors.settle()
         self.catalog.compact()
-        self._forget_elsewhere(self.name, sources)
 
     def xray(self, file_id: int) -> FileXray:
         """Everything that was taken from one file.
@@ -140,8 +157,13 @@ class Library:
         )
 
     def close(self) -> None:
-        """Closes both stores."""
+        """Closes both stores, for good."""
         self.catalog.close()
+        with self._opening:
+            self._closed = True
+            self._close_vectors()
+
+    def _close_vectors(self) -> None:
         if self._vectors is not None:
             self._vectors.close()
             self._vectors = None
@@ -213,7 +235,10 @@ class Shelf:
                 raise LibraryError(
                     f"“{name}” could not be renamed: {error.strerror or error}.", "Close what uses its files."
                 ) from error
-            return self._opened(new_name)
+            library = self._opened(new_name)
+            # Dropped files and fetched papers lie in it.
+            library.catalog.move_roots(self.folder(name).absolute(), self.folder(new_name).absolute())
+            return library
 
     def _free_name(self, typed: str, taken: Iterable[str]) -> str:
         name = " ".join(typed.split())
@@ -228,11 +253,17 @@ class Shelf:
         return self._open[name]
 
     def _forget_elsewhere(self, name: str, sources: Sequence[str]) -> None:
+        failed: LibraryError | None = None
         for other in self.names():
             if other != name:
-                # What cannot be opened shows no conversation either.
-                with contextlib.suppress(LibraryCorrupt):
+                try:
                     self.library(other).catalog.forget_in_conversations(sources)
+                except (LibraryCorrupt, LibraryMissing):
+                    continue  # what cannot be opened shows no conversation either
+                except LibraryError as error:
+                    failed = error
+        if failed is not None:
+            raise failed
 
     def library(self, name: str) -> Library:
         """Opens a library, or hands out the one that is open.
@@ -251,7 +282,12 @@ class Shelf:
             return self._open[name]
 
     def delete(self, name: str) -> None:
-        """Deletes a library from disk, readable or not."""
+        """Deletes a library from disk, readable or not, and what other libraries' conversations hold of its files."""
+        sources: list[str] = []
+        with contextlib.suppress(LibraryError):  # one that cannot be read names no file
+            catalog = self.library(name).catalog
+            sources = [catalog.source(record.id) for record in catalog.files()]
+        self._forget_elsewhere(name, sources)
         with self._opening:
             library = self._open.pop(name, None)
             if library is not None:

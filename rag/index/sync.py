@@ -114,8 +114,8 @@ def forget_file(library: Library, file_id: int) -> None:
         place = SourceFile(Path(copy.root), copy.path, copy.size, copy.mtime_ns, copy.inode)
         library.catalog.move_file(record.id, place)
         return
-    library.catalog.remove_file(record.id)
-    library.clean_up([library.catalog.source(record.id)])
+    library.remove_file(record.id)
+    library.clean_up()
 
 
 def _is_copy(other: FileRecord, record: FileRecord) -> bool:
@@ -253,17 +253,17 @@ class _Run:
 
     def remove(self, gone: Iterable[PlannedFile]) -> Iterator[SyncEvent]:
         """Files that are gone: nothing of them stays."""
-        sources = []
+        removed = False
         for planned in gone:
             if self.stop.is_set():
                 break
             if planned.record is None:
                 raise ValueError("A removed file has a record.")
-            self._catalog.remove_file(planned.record.id)
-            sources.append(self._catalog.source(planned.record.id))
+            self._library.remove_file(planned.record.id)
+            removed = True
             yield self._ended(FileReport(planned.path, planned.change, None, planned.why))
-        if sources:
-            self._library.clean_up(sources)
+        if removed:
+            self._library.clean_up()
             self._catalog.remove_root_if_gone(str(self._plan.root))
 
     # ---------------------------------------------------------------------------------------------- with reading
@@ -456,8 +456,8 @@ class _Run:
     def _vanished(self, planned: PlannedFile) -> SyncEvent:
         """A file that was deleted after the plan was made."""
         if planned.record:
-            self._catalog.remove_file(planned.record.id)
-            self._library.clean_up([self._catalog.source(planned.record.id)])
+            self._library.remove_file(planned.record.id)
+            self._library.clean_up()
         self._bytes_done += planned.size
         return self._ended(FileReport(planned.path, planned.change, None, "it vanished before it could be read"))
 

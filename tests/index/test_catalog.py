@@ -160,6 +160,17 @@ def test_conversations(catalog: Catalog) -> None:
     assert catalog.last_exchange() is None
 
 
+def test_an_answer_that_comes_after_its_file_was_removed_is_kept_without_its_words(catalog: Catalog) -> None:
+    (gone,), (stays,) = _put(catalog, "gone.md", "The text."), _put(catalog, "stays.md", "The text.")
+    trace = _trace("When?")
+    hits = tuple(Hit(make_chunk("The text.", id_), 0.5, rank) for rank, id_ in enumerate((gone, stays, "x.1.1.0")))
+    catalog.remove_file(1)
+    catalog.add_exchange(catalog.new_conversation(), replace(trace, retrieval=replace(trace.retrieval, hits=hits)))
+    last = catalog.last_exchange()
+    assert last is not None
+    assert [hit.chunk.text for hit in last.trace.retrieval.hits] == ["", "The text.", "The text."]
+
+
 def test_a_file_that_is_no_catalog_is_corrupt(tmp_path: Path) -> None:
     path = tmp_path / "catalog.sqlite"
     path.write_bytes(b"this is no database, but long enough to be looked at as one" * 100)

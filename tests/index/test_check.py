@@ -169,6 +169,23 @@ def test_lost_vectors_are_embedded_from_the_catalog(shelf: Shelf, damage: Callab
     assert _repaired(library) >= library.catalog.counts()[1]
 
 
+@pytest.mark.parametrize("table", ["vector", "pending"])
+def test_vectors_of_which_a_page_is_damaged_are_embedded_from_the_catalog(shelf: Shelf, table: str) -> None:
+    def damage(folder: Path) -> None:
+        with sqlite3.connect(folder / "vectors.sqlite") as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            page = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()[0]
+            size = database.execute("PRAGMA page_size").fetchone()[0]
+        database.close()
+        with (folder / "vectors.sqlite").open("r+b") as file:
+            file.seek((page - 1) * size)
+            file.write(b"\x00" * size)
+
+    library = _reopened(shelf, damage)
+    assert _bad(check(library, None)).keys() & {"Vectors", "Search index"}
+    assert _repaired(library) >= library.catalog.counts()[1]
+
+
 def test_a_damaged_catalog_says_what_to_do(shelf: Shelf) -> None:
     def damage(folder: Path) -> None:
         with sqlite3.connect(folder / "catalog.sqlite") as database:

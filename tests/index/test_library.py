@@ -3,13 +3,25 @@ import time
 from pathlib import Path
 
 import pytest
-from material import make_document, make_file
+from material import make_chunk, make_document, make_file
 
 from rag.errors import EmbedderMismatch, LibraryError, LibraryLocked, LibraryMissing
 from rag.index.catalog import Indexed
 from rag.index.chunking import Piece
 from rag.index.library import Library, Shelf
-from rag.types import EmbedderIdentity, FileState, LibrarySettings, Span
+from rag.types import (
+    Answer,
+    EmbedderIdentity,
+    Evidence,
+    FileState,
+    Hit,
+    LibrarySettings,
+    Retrieval,
+    SourceFile,
+    Span,
+    Trace,
+    Verdict,
+)
 
 
 def put_chunk(library: Library) -> None:
@@ -112,3 +124,81 @@ def test_a_renamed_library_keeps_everything_and_frees_its_old_name(shelf: Shelf)
         shelf.rename("Notes", "Papers and notes")
     with pytest.raises(LibraryMissing):
         shelf.rename("Nowhere", "Elsewhere")
+
+
+def test_files_inside_a_renamed_library_keep_their_place(shelf: Shelf, tmp_path: Path) -> None:
+    library = shelf.create("Notes")
+    dropped, beside = library.folder / "dropped" / "today", tmp_path / "shelf" / "libraries" / "Notes and more"
+    for root in (dropped, beside):
+        root.mkdir(parents=True)
+        (root / "a.md").write_text("Text")
+        library.catalog.add_root(str(root))
+        library.catalog.put_file(
+            SourceFile(root, "a.md", 4, 1), make_document("Text"), [], [], Indexed(FileState.FAILED, "", "s", "r")
+        )
+    library.catalog.start_job(str(dropped))
+    renamed = shelf.rename("Notes", "Papers")
+    moved = renamed.folder / "dropped" / "today"
+    assert {Path(record.root) for record in renamed.catalog.files()} == {moved, beside}
+    assert set(renamed.catalog.roots()) == {str(moved), str(beside)}
+    assert renamed.catalog.job().root == str(moved)
+    assert all(record.absolute.exists() for record in renamed.catalog.files())
+
+
+def _talk(keeper: Library, quoted: Library) -> None:
+    """A conversation in one library that quotes the first chunk of another."""
+    hit = Hit(make_chunk("Text", min(quoted.catalog.chunk_ids())), 0.5, 1)
+    retrieval = Retrieval("L", "When?", ("When?",), "", (hit,), (), Evidence(Verdict.SOME, "why"), {})
+    trace = Trace("t", 1.0, retrieval, None, None, _identity("e5"), Answer("A.", "answered"))
+    keeper.catalog.add_exchange(keeper.catalog.new_conversation(), trace)
+
+
+def _quoted(keeper: Library) -> str:
+    last = keeper.catalog.last_exchange()
+    assert last is not None
+    return last.trace.retrieval.hits[0].chunk.text
+
+
+def test_a_deleted_library_is_quoted_nowhere(shelf: Shelf) -> None:
+    gone, kept = shelf.create("Gone"), shelf.create("Kept")
+    put_chunk(gone)
+    put_chunk(kept)
+    keeper, other = shelf.create("Talks"), shelf.create("Other talks")
+    _talk(keeper, gone)
+    _talk(other, kept)
+    shelf.delete("Gone")
+    assert (_quoted(keeper), _quoted(other)) == ("", "Text")
+
+
+def test_a_library_that_cannot_forget_now_keeps_none_of_the_others_from_it(shelf: Shelf) -> None:
+    library = shelf.create("Notes")
+    put_chunk(library)
+    keepers = [shelf.create(name) for name in ("A talks", "Damaged", "Gone", "Z talks")]
+    for keeper in keepers:
+        _talk(keeper, library)
+    first, damaged, gone, last = keepers
+    for keeper in (damaged, gone):
+        keeper.close()
+        shelf._open.pop(keeper.name)
+    (damaged.folder / "catalog.sqlite").write_bytes(b"no database" * 1000)
+    names = shelf.names()
+    shelf.names = lambda: names  # type: ignore[method-assign]
+    shelf.delete("Gone")  # after it was listed
+    first.catalog._connection.execute("PRAGMA query_only = ON")
+    (record,) = library.catalog.files()
+    with pytest.raises(LibraryError, match="A talks"):
+        library.remove_file(record.id)
+    assert _quoted(last) == ""
+    assert library.catalog.files() == (record,), "it is still known which text is to be forgotten"
+    first.catalog._connection.execute("PRAGMA query_only = OFF")
+    library.remove_file(record.id)
+    assert (_quoted(first), library.catalog.files()) == ("", ())
+
+
+def test_a_closed_library_makes_no_folder_again(shelf: Shelf) -> None:
+    library = shelf.create("Notes")
+    assert library.vectors.ids() == set()
+    shelf.delete("Notes")
+    with pytest.raises(LibraryError, match="closed meanwhile"):
+        library.vectors.ids()
+    assert not library.folder.exists()

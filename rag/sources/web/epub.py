@@ -40,10 +40,12 @@ def read_epub(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     draft = Draft()
     for name in chapters:
         try:
-            page = parse_html(decode_html(archive.read(name)).text)
+            decoded = decode_html(archive.read(name))
+            page = parse_html(decoded.text)
         except SourceError as error:
             draft.problems.append(error.message.rstrip("."))
             continue
+        draft.problems += [f"{name}: {problem}" for problem in decoded.problems]
         if name in labels and next(page.all(*_HEADINGS), None) is None and page.text().strip():
             draft.heading(1, labels[name])
         write_html(page, draft)

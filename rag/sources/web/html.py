@@ -33,17 +33,19 @@ _SHORT_CELL = 200  # characters beside a heading that make a cell a section of i
 _LONG_CELL = 1500  # characters; longer ones are columns of a layout, not cells of a table
 
 
-def read_html(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
+def read_html(data: bytes, title: str, options: ReadOptions = DEFAULT_READING, declared: str = "") -> SourceDocument:
     """Reads a web page.
 
     Args:
         data: The file's bytes.
         title: Taken when neither the page's title nor a heading gives one.
+        options: How it is to be read.
+        declared: As for :func:`decode_html`.
 
     Raises:
         SourceError: It is not text, or the page shows no words.
     """
-    decoded = decode_html(data, options.encoding)
+    decoded = decode_html(data, options.encoding, declared)
     root = parse_html(decoded.text)
     draft = Draft()
     draft.encoding = decoded.encoding
@@ -54,22 +56,38 @@ def read_html(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     return draft.finish(data, html_title(root) or draft.first_heading or title)
 
 
-def decode_html(data: bytes, encoding: str = "") -> Decoded:
-    """Turns the bytes of a page into text: byte order mark, UTF-8, then what the page says of itself, then a guess.
+def decode_html(data: bytes, encoding: str = "", declared: str = "") -> Decoded:
+    """Turns the bytes of a page into text.
 
-    Valid UTF-8 with letters beyond ASCII is believed before the page: by chance no other encoding looks like it, while
-    pages that name the wrong one are common.
+    Args:
+        data: The bytes.
+        encoding: What a person said it is in.
+        declared: What it came with says it is in; empty: what the page says of itself.
+
+    Raises:
+        SourceError: It is not text, or not in the encoding that a person asked for.
+    """
+    if encoding:
+        return decode(data, encoding)
+    named = _XML_ENCODING.match(data) or _META_CHARSET.search(data[:4096])
+    return decode_declared(data, declared or (named[1].decode("ascii") if named else ""))
+
+
+def decode_declared(data: bytes, name: str) -> Decoded:
+    """Turns bytes into text: byte order mark, UTF-8, then the encoding that they are said to be in, then a guess.
+
+    Valid UTF-8 with letters beyond ASCII is believed before the name: by chance no other encoding looks like it, while
+    pages and mails that name the wrong one are common.
 
     Raises:
         SourceError: It is not text.
     """
-    named = _XML_ENCODING.match(data) or _META_CHARSET.search(data[:4096])
-    name = "" if encoding or not named else named[1].decode("ascii").lower()
+    name = name.lower()
     stateful = name.startswith(("iso-2022", "hz"))  # made of ASCII bytes only
     if name and (stateful or not _is_utf8(data)):
         with contextlib.suppress(SourceError):  # it names the wrong one
             return decode(data, _AS_BROWSERS_READ.get(name, name))
-    return decode(data, encoding)
+    return decode(data)
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -193,7 +211,7 @@ class _Page:
 
     def _list(self, node: Node) -> None:
         self._lists += 1
-        number = int(start) if (start := node.get("start")).lstrip("-").isdecimal() and len(start) < 9 else 1
+        number = int(start) if (start := node.get("start")).removeprefix("-").isdecimal() and len(start) < 9 else 1
         for child in node.children:
             if isinstance(child, str):
                 self._line.append(child)

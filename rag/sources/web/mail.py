@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from email.message import EmailMessage, Message
+from email.message import Message
 from pathlib import Path
 
 from rag.errors import SourceError
@@ -18,12 +18,14 @@ from rag.sources.encodings import decode
 from rag.sources.markup import parse_html
 from rag.sources.office import ole
 from rag.sources.office.rtf import read_rtf
-from rag.sources.web.html import decode_html, read_html, write_html
+from rag.sources.web.html import decode_declared, decode_html, read_html, write_html
 from rag.types import DEFAULT_READING, ReadOptions, Remedy, SourceDocument
 
 _MOST_ATTACHMENTS = 200
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _SIGNATURES = (".p7s", ".p7m", ".asc", ".sig", ".pgp", ".ics", ".vcf")
+_FAULTS = (ValueError, LookupError, AttributeError, TypeError)  # the mail parser's own, on malformed headers
+_LAST_TIME = 2_650_467_743_990_000_000  # the end of the year 9999 in steps of 100 ns since 1601
 _COMPRESSED_RTF = b"LZFu"
 _DICTIONARY = (
     b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor "
@@ -35,7 +37,7 @@ _DICTIONARY = (
 @dataclass(slots=True)
 class _Attachment:
     name: str
-    data: bytes
+    content: bytes | _Mail
 
 
 @dataclass(slots=True)
@@ -43,10 +45,30 @@ class _Mail:
     """What both mail formats come down to."""
 
     headers: dict[str, str]
-    plain: str = ""
-    html: str = ""
+    texts: list[str] = field(default_factory=list)  # in order
     attachments: list[_Attachment] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    remedies: list[Remedy] = field(default_factory=list)
+
+    def add(self, data: bytes, charset: str, is_html: bool, options: ReadOptions) -> None:
+        """Adds a part of the text, by the encoding that a person or the mail names, or else by what fits."""
+        if not data.strip():
+            return
+        for encoding in dict.fromkeys((options.encoding, "")):
+            try:
+                if is_html:
+                    decoded = decode_html(data, encoding, charset)
+                else:
+                    decoded = decode(data, encoding) if encoding else decode_declared(data, charset)
+            except SourceError as error:
+                failure = f"a part of the mail's text: {error.message.rstrip('.')}"
+                continue
+            self.problems += decoded.problems
+            self.remedies += decoded.remedies
+            self.texts.append(_shown(decoded.text) if is_html else decoded.text)
+            return
+        self.problems.append(failure)
+        self.remedies.append(Remedy.ENCODING)
 
 
 def read_eml(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
@@ -78,7 +100,7 @@ def read_msg(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) ->
     with ole.opened(data) as file:
         if "__properties_version1.0" not in file:
             raise SourceError("The file is no Outlook mail, though its name ends like one.")
-        mail = _from_outlook(file, "")
+        mail = _from_outlook(file, "", options)
     return _written(mail, data, title, options)
 
 
@@ -93,10 +115,9 @@ def read_mhtml(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) 
         SourceError: There is no page in it, or the page shows no words.
     """
     message = email.message_from_bytes(data, policy=email.policy.default)
-    for part in _walk(message):
+    for part, _ in _walk(message):
         if part.get_content_type() in ("text/html", "application/xhtml+xml"):
-            page = _bytes(part)
-            document = read_html(page, title, ReadOptions(encoding=options.encoding or _charset(part)))
+            document = read_html(_bytes(part), title, options, _charset(part))
             return replace(document, sha256=hashlib.sha256(data).hexdigest())
     raise SourceError("There is no web page in the file.")
 
@@ -106,19 +127,22 @@ def _written(mail: _Mail, data: bytes, title: str, options: ReadOptions) -> Sour
     subject = mail.headers.get("Subject", "")
     draft.heading(1, "Message")
     draft.paragraph("\n".join(f"{name}: {mail.headers[name]}" for name in _SHOWN_HEADERS if mail.headers.get(name)))
-    if mail.plain.strip():
-        draft.paragraph(mail.plain)
-    elif mail.html.strip():
-        # Headings in a mail are typography; "Message" stays the way to all of it.
-        page = Draft()
-        write_html(parse_html(mail.html), page)
-        draft.paragraph(page.text)
+    for text in mail.texts:
+        draft.paragraph(text)
     draft.problems += mail.problems
+    draft.remedies += mail.remedies
     for attachment in mail.attachments[:_MOST_ATTACHMENTS]:
         _attach(attachment, draft, options)
     if len(mail.attachments) > _MOST_ATTACHMENTS:
         draft.problems.append(f"attachments after the first {_MOST_ATTACHMENTS}: not read")
     return draft.finish(data, subject or title)
+
+
+def _shown(html: str) -> str:
+    """The words of a web page. Headings in a mail are typography; "Message" stays the way to all of it."""
+    page = Draft()
+    write_html(parse_html(html), page)
+    return page.text
 
 
 def _attach(attachment: _Attachment, draft: Draft, options: ReadOptions) -> None:
@@ -132,7 +156,10 @@ def _attach(attachment: _Attachment, draft: Draft, options: ReadOptions) -> None
         draft.notes.append(f"{label}: not read, {'a picture' if kind else 'not a document'}")
         return
     try:
-        document = readers.read_bytes(attachment.data, name, options)
+        if isinstance(attachment.content, _Mail):
+            document = _written(attachment.content, b"", name, options)
+        else:  # the encoding that was asked for is that of the mail
+            document = readers.read_bytes(attachment.content, name, replace(options, encoding=""))
     except SourceError as error:
         draft.problems.append(f"{label}: {error.message.rstrip('.')}")
         if error.remedy:
@@ -147,27 +174,31 @@ def _attach(attachment: _Attachment, draft: Draft, options: ReadOptions) -> None
 # ----------------------------------------------------------------------------------------------------------------- MIME
 
 
-def _from_mime(message: EmailMessage | Message, options: ReadOptions) -> _Mail:
+def _from_mime(message: Message, options: ReadOptions) -> _Mail:
     mail = _Mail({name: _header(message, name) for name in _SHOWN_HEADERS})
-    for part in _walk(message):
-        kind = part.get_content_type()
-        name = _file_name(part)
-        if kind == "message/rfc822":
-            inner = part.get_payload()
-            nested = inner[0] if isinstance(inner, list) and inner else None
-            if isinstance(nested, Message):
-                mail.attachments.append(
-                    _Attachment(name or f"{_header(nested, 'Subject') or 'mail'}.eml", bytes(nested))
-                )
-        elif kind in ("text/plain", "text/html") and not name and part.get_content_disposition() != "attachment":
-            text = _decoded(_bytes(part), _charset(part), kind == "text/html", options)
-            if kind == "text/plain":
-                mail.plain = f"{mail.plain}\n\n{text}" if mail.plain else text
-            else:
-                mail.html += text
-        elif not kind.startswith("multipart/") and not _is_decoration(part):
-            mail.attachments.append(_Attachment(name or f"part{_ENDINGS.get(kind, '')}", _bytes(part)))
+    for part, is_repeated in _walk(message):
+        try:
+            _take(part, is_repeated, mail, options)
+        except _FAULTS:
+            mail.problems.append("a part of the mail: malformed, and not read")
     return mail
+
+
+def _take(part: Message, is_repeated: bool, mail: _Mail, options: ReadOptions) -> None:
+    """Adds a part to what it is of the mail: a text, or an attachment."""
+    kind = part.get_content_type()
+    name = _file_name(part)
+    if kind == "message/rfc822":
+        inner = part.get_payload()
+        nested = inner[0] if isinstance(inner, list) and inner else None
+        if isinstance(nested, Message):
+            name = name or f"{_header(nested, 'Subject') or 'mail'}.eml"
+            mail.attachments.append(_Attachment(name, _from_mime(nested, options)))
+    elif kind in ("text/plain", "text/html") and not name and part.get_content_disposition() != "attachment":
+        if kind == "text/plain" or not is_repeated:
+            mail.add(_bytes(part), _charset(part), kind == "text/html", options)
+    elif not kind.startswith("multipart/") and not _is_decoration(part):
+        mail.attachments.append(_Attachment(name or f"part{_ENDINGS.get(kind, '')}", _bytes(part)))
 
 
 _ENDINGS = {
@@ -177,16 +208,21 @@ _ENDINGS = {
 }  # fmt: skip
 
 
-def _walk(message: Message) -> Iterator[Message]:
-    """The leaves of a mail; a mail within it is a leaf."""
-    waiting: list[Message] = [message]
+def _walk(message: Message) -> Iterator[tuple[Message, bool]]:
+    """The leaves of a mail, each with whether its words are there as plain text too; a mail within it is a leaf."""
+    waiting = [(message, False)]
     while waiting:
-        part = waiting.pop()
+        part, is_repeated = waiting.pop()
         inner = part.get_payload()
         if part.is_multipart() and part.get_content_type() != "message/rfc822" and isinstance(inner, list):
-            waiting.extend(child for child in reversed(inner) if isinstance(child, Message))
+            children = [child for child in inner if isinstance(child, Message)]
+            if part.get_content_type() == "multipart/alternative":
+                is_repeated = is_repeated or any(
+                    child.get_content_type() == "text/plain" and _bytes(child).strip() for child in children
+                )
+            waiting.extend((child, is_repeated) for child in reversed(children))
         else:
-            yield part
+            yield part, is_repeated
 
 
 def _is_decoration(part: Message) -> bool:
@@ -200,7 +236,7 @@ def _header(message: Message, name: str) -> str:
     """A header in plain words; as it stands where it is malformed."""
     try:
         return " ".join(str(message.get(name, "")).split())
-    except (ValueError, IndexError, LookupError, AttributeError, TypeError):  # the parser's own faults on odd headers
+    except _FAULTS:
         return next(
             (" ".join(str(value).split()) for key, value in message.raw_items() if key.lower() == name.lower()), ""
         )
@@ -209,16 +245,21 @@ def _header(message: Message, name: str) -> str:
 def _file_name(part: Message) -> str:
     try:
         name = part.get_filename("") or ""
-    except (ValueError, IndexError, LookupError, AttributeError, TypeError):
+    except _FAULTS:
         name = ""
-    return Path(name.replace("\\", "/")).name
+    return _clean_name(name)
+
+
+def _clean_name(name: str) -> str:
+    """A file's name without folders and line breaks."""
+    return " ".join(Path(name.replace("\\", "/")).name.split())
 
 
 def _charset(part: Message) -> str:
+    """The encoding that a part names; empty where it names none, or the one that stands for none."""
     try:
         name = part.get_content_charset("") or ""
-        b"".decode(name or "ascii")
-    except (LookupError, ValueError):
+    except _FAULTS:
         return ""
     return "" if name in ("us-ascii", "ascii") else name
 
@@ -231,48 +272,47 @@ def _bytes(part: Message) -> bytes:
     return payload if isinstance(payload, bytes) else b""
 
 
-def _decoded(data: bytes, charset: str, is_html: bool, options: ReadOptions) -> str:
-    """The text of a part by the encoding that it names, or else by what fits."""
-    if not data.strip():
-        return ""
-    for name in (options.encoding, charset, ""):
-        try:
-            return (decode_html(data, name) if is_html else decode(data, name)).text
-        except SourceError:
-            continue
-    return ""
-
-
 # -------------------------------------------------------------------------------------------------------------- Outlook
 
 
-def _from_outlook(file: ole.CompoundFile, folder: str) -> _Mail:
+def _from_outlook(file: ole.CompoundFile, folder: str, options: ReadOptions) -> _Mail:
     """A mail in an Outlook file, or in one that is attached to it."""
+    mail = _Mail({})
+
+    def add(tag: str, is_html: bool = False, into: _Mail = mail) -> None:
+        wide = file.read(f"{folder}__substg1.0_{tag}001F").decode("utf-16-le", "replace").rstrip("\0")
+        if wide.strip():
+            into.texts.append(_shown(wide) if is_html else wide)
+        else:
+            into.add(file.read(f"{folder}__substg1.0_{tag}001E").rstrip(b"\0"), "", is_html, options)
 
     def text(tag: str) -> str:
-        if wide := file.read(f"{folder}__substg1.0_{tag}001F"):
-            return wide.decode("utf-16-le", "replace").rstrip("\0")
-        narrow = file.read(f"{folder}__substg1.0_{tag}001E").rstrip(b"\0")
-        return _decoded(narrow, "", False, DEFAULT_READING)
+        found = _Mail({})
+        add(tag, into=found)
+        return "".join(found.texts)
 
     name, address = text("0C1A"), text("5D01") or text("0C1F")
     address = address if "@" in address else ""
     sender = f"{name} <{address}>" if name and address and name != address else name or address
-    mail = _Mail({"From": sender, "To": text("0E04"), "Cc": text("0E03"), "Subject": text("0037")})
+    mail.headers |= {"From": sender, "To": text("0E04"), "Cc": text("0E03"), "Subject": text("0037")}
     mail.headers["Date"] = _date(file, folder)
-    mail.plain = text("1000")
-    if not mail.plain.strip():
-        mail.html = _decoded(file.read(f"{folder}__substg1.0_10130102"), "", True, DEFAULT_READING) or text("1013")
-    if not mail.plain.strip() and not mail.html.strip() and (packed := file.read(f"{folder}__substg1.0_10090102")):
+    add("1000")
+    if not mail.texts:
+        mail.add(file.read(f"{folder}__substg1.0_10130102"), "", True, options)
+    if not mail.texts:
+        add("1013", is_html=True)
+    if not mail.texts and (packed := file.read(f"{folder}__substg1.0_10090102")):
         try:
-            mail.plain = read_rtf(_unpacked(packed), "").text
+            mail.texts.append(read_rtf(_unpacked(packed), "").text)
         except SourceError as error:
             mail.problems.append(f"the mail's text: {error.message.rstrip('.')}")
-    mail.attachments = list(_outlook_attachments(file, folder, mail.problems))
+    mail.attachments = list(_outlook_attachments(file, folder, mail.problems, options))
     return mail
 
 
-def _outlook_attachments(file: ole.CompoundFile, folder: str, problems: list[str]) -> Iterator[_Attachment]:
+def _outlook_attachments(
+    file: ole.CompoundFile, folder: str, problems: list[str], options: ReadOptions
+) -> Iterator[_Attachment]:
     depth = folder.count("/")
     storages = dict.fromkeys(
         path.split("/")[depth] for path in file.paths if path.startswith(f"{folder}__attach_version1.0_#")
@@ -284,30 +324,15 @@ def _outlook_attachments(file: ole.CompoundFile, folder: str, problems: list[str
             wide = file.read(f"{inside}__substg1.0_{tag}001F").decode("utf-16-le", "replace")
             return (wide or file.read(f"{inside}__substg1.0_{tag}001E").decode("cp1252", "replace")).rstrip("\0")
 
-        name = Path((text("3707") or text("3704") or text("3001") or "attachment").replace("\\", "/")).name
+        name = _clean_name(text("3707") or text("3704") or text("3001")) or "attachment"
         if f"{inside}__substg1.0_37010102" in file:
             is_inline = bool(text("3712")) and text("370E").startswith("image/")
             if not is_inline:
                 yield _Attachment(name, file.read(f"{inside}__substg1.0_37010102"))
         elif any(path.startswith(f"{inside}__substg1.0_3701000D/") for path in file.paths):
-            nested = _from_outlook(file, f"{inside}__substg1.0_3701000D/")
-            yield _Attachment(f"{name.removesuffix('.msg')}.eml", _as_mime(nested))
+            yield _Attachment(name, _from_outlook(file, f"{inside}__substg1.0_3701000D/", options))
         else:
             problems.append(f"attachment {name}: only a link to it, or an object, is in the mail")
-
-
-def _as_mime(mail: _Mail) -> bytes:
-    """A mail within a mail in the one form that both readers end in."""
-    message = EmailMessage()
-    for name, value in mail.headers.items():
-        if value:
-            message[name] = " ".join(value.split())
-    message.set_content(mail.plain) if mail.plain.strip() else message.set_content(mail.html, subtype="html")
-    for attachment in mail.attachments:
-        message.add_attachment(
-            attachment.data, maintype="application", subtype="octet-stream", filename=attachment.name
-        )
-    return bytes(message)
 
 
 def _date(file: ole.CompoundFile, folder: str) -> str:
@@ -316,7 +341,7 @@ def _date(file: ole.CompoundFile, folder: str) -> str:
     times = {}
     for at in range(32 if not folder else 24, len(properties) - 15, 16):
         tag, _, value = struct.unpack_from("<IIQ", properties, at)
-        if tag in (0x00390040, 0x0E060040) and 0 < value < 2**62:
+        if tag in (0x00390040, 0x0E060040) and 0 < value < _LAST_TIME:
             times[tag] = datetime(1601, 1, 1, tzinfo=UTC) + timedelta(microseconds=value // 10)
     sent = times.get(0x00390040) or times.get(0x0E060040)
     return sent.strftime("%a, %d %b %Y %H:%M UTC") if sent else ""

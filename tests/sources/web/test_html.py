@@ -116,3 +116,7 @@ def test_broken_public_files(shared_data: Path):
 def test_a_page_that_shows_nothing_says_so():
     with pytest.raises(SourceError, match="There is no text"):
         read_html(b"<html><script>run()</script></html>", "file")
+
+
+def test_a_list_that_starts_nowhere_starts_at_one():
+    assert read_html(b'<ol start="--5"><li>a</ol><ol start="-5"><li>b</ol>', "file").text == "1. a\n-5. b"

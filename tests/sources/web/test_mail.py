@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from office_files import docx, paragraph, sheet_rows, xlsx
 
 from rag.errors import SourceError
 from rag.sources.office.ole import opened
-from rag.sources.web.mail import _unpacked, read_eml, read_mhtml, read_msg
-from rag.types import DEFAULT_READING, Mark, ReadOptions, SourceDocument
+from rag.sources.web.mail import _date, _unpacked, read_eml, read_mhtml, read_msg
+from rag.types import DEFAULT_READING, Mark, ReadOptions, Remedy, SourceDocument
 
 Check = Callable[[SourceDocument], None]
 
@@ -96,6 +99,73 @@ def test_the_plain_text_is_taken_once_where_both_are_sent():
     assert "styled" not in read_eml(bytes(message), "file").text
 
 
+def test_texts_that_do_not_repeat_each_other_are_all_read_in_order():
+    message = mail("first")
+    message.make_mixed()
+    for text, kind in [("<p>styled words</p>", "html"), ("the list's footer", "plain")]:
+        part = EmailMessage(policy=SMTP)
+        part.set_content(text, subtype=kind)
+        message.attach(part)
+    assert read_eml(bytes(message), "file").text.endswith("first\n\nstyled words\n\nthe list's footer")
+
+
+@pytest.mark.parametrize(
+    ("charset", "data", "words"),
+    [
+        ("koi8-r", "да".encode("koi8-r"), "да"),
+        ("iso-8859-1", b"\x93quoted\x94", "\u201cquoted\u201d"),
+        ("iso-8859-1", "Grüße".encode(), "Grüße"),  # names the wrong one
+    ],
+)
+def test_the_encoding_that_a_mail_names_is_believed_before_a_guess(charset: str, data: bytes, words: str):
+    head = f"From: a@example.com\r\nContent-Type: text/plain; charset={charset}\r\n\r\n"
+    document = read_eml(head.encode() + data, "file")
+    assert document.text.endswith(f"\n\n{words}")
+    assert document.problems == ()
+
+
+def test_a_doubtful_encoding_is_a_problem():
+    document = read_eml(b"From: a@example.com\r\n\r\n\xe3\xe5", "file")
+    assert "cannot be told for certain" in document.problems[0]
+    assert document.remedies == (Remedy.ENCODING,)
+
+
+def test_the_encoding_that_a_person_names_is_that_of_the_mail_only():
+    data = b"From: a@example.com\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n" + "да".encode(
+        "koi8-r"
+    )
+    data += b"\r\n--b\r\nContent-Disposition: attachment; filename=note.txt\r\n\r\n" + "Grüße".encode() + b"\r\n--b--"
+    text = read_eml(data, "file", ReadOptions(encoding="koi8-r")).text
+    assert "да" in text
+    assert "Grüße" in text
+
+
+def test_a_malformed_mail_within_a_mail_does_not_cost_the_rest():
+    data = (
+        "From: a@example.com\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nouter words\r\n--b\r\n"
+        "Content-Type: message/rfc822\r\n\r\nSubject: \ud83d inner\r\nTo: <\r\nDate: ,\r\n\r\ninner words\r\n--b--"
+    )
+    document = read_eml(data.encode("utf-8", "surrogatepass"), "file")
+    assert "outer words" in document.text
+    assert "inner words" in document.text
+
+
+def test_a_line_break_in_an_attachments_name_is_a_blank():
+    data = bytes(mail(note_txt=b"words")).replace(b'filename="note.txt"', b"filename*=utf-8''my%0Anote.txt")
+    assert paths(read_eml(data, "file"))[-1] == ("Attachment my note.txt",)
+
+
+def test_a_time_after_the_last_year_is_no_time():
+    def date(value: int) -> str:
+        properties = bytes(32) + struct.pack("<IIQ", 0x00390040, 0, value)
+        file: Any = SimpleNamespace(read=lambda _: properties)
+        return _date(file, "")
+
+    assert date(2**62 - 1) == ""
+    assert date(2_650_467_743_980_000_000).endswith("9999 23:59 UTC")
+    assert date(134_168_616_000_000_000).endswith("UTC")
+
+
 @pytest.mark.parametrize("charset", ["shift_jis", "utf-8", "x-unknown", "us-ascii"])
 def test_encodings_of_the_text(charset: str):
     codec = "utf-8" if charset == "x-unknown" else "shift_jis" if charset == "us-ascii" else charset
@@ -155,6 +225,12 @@ def test_a_saved_web_page():
     )
     document = read_mhtml(data, "file")
     assert (document.title, document.text) == ("Saved", "Head\n\ncafé")
+
+
+def test_a_saved_web_page_that_names_the_wrong_encoding():
+    head = b"MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-16\r\n\r\n"
+    assert read_mhtml(head + b"<p>plain words</p>", "file").text == "plain words"
+    assert "words" in read_mhtml(head + "<p>andere Wörter, words</p>".encode("cp1252"), "file").text
 
 
 @pytest.mark.parametrize("reader", [read_eml, read_msg, read_mhtml])

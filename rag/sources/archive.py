@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import lzma
 import posixpath
 import zipfile
 import zlib
@@ -15,6 +16,7 @@ _MOST_BYTES = 400_000_000  # unpacked, of all parts that are read together
 _MOST_RATIO = 200  # unpacked to packed, of a part above the size below; text hardly passes 20
 _HARMLESS = 20_000_000  # bytes that may be packed as tightly as they like
 _MOST_PARTS = 50_000
+_FAULTS = (zipfile.BadZipFile, ValueError, NotImplementedError, OSError)  # of a damaged container
 
 
 class Archive:
@@ -38,7 +40,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
             self._parts = {part.filename: part for part in self._zip.infolist()}
-        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+        except _FAULTS as error:
             reason = "cut short or damaged" if data.startswith(b"PK") else "damaged, or not what its name says"
             raise SourceError(f"The file is {reason}: {_sentence(error)}.") from error
         if len(self._parts) > _MOST_PARTS:
@@ -77,7 +79,7 @@ class Archive:
         try:
             with self._zip.open(part) as stream:
                 return stream.read(part.file_size)  # never more than it says, whatever is packed in it
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError) as error:
+        except (*_FAULTS, zlib.error, lzma.LZMAError, EOFError) as error:
             raise SourceError(f"{name} is damaged: {_sentence(error)}.") from error
         except RuntimeError as error:  # what zipfile raises when a part is encrypted
             raise SourceError(f"{name} is encrypted.", "Save a copy without the password.") from error

@@ -6,8 +6,10 @@ fetches a model anew where it doubts the file.
 
 from __future__ import annotations
 
+import io
 import logging
 import os
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,6 +37,32 @@ _Line = tuple[str, Box, float]
 def available() -> str:
     """The name of the engine that recognises text here; empty where none is installed. Loads nothing."""
     return "RapidOCR" if find_spec("rapidocr") and find_spec("onnxruntime") else ""
+
+
+def frames(image: bytes) -> Iterator[bytes]:
+    """The pictures in a file, one after the other: a TIFF may hold many, any other file holds one.
+
+    Args:
+        image: As for :func:`recognise`.
+
+    Raises:
+        SourceError: It is no picture, or the next one in it is damaged.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(image)) as file:
+            count = getattr(file, "n_frames", 1) if file.format == "TIFF" else 1
+            if count == 1:
+                yield image
+                return
+            for number in range(count):
+                file.seek(number)
+                frame = io.BytesIO()
+                file.save(frame, "TIFF", compression="raw")
+                yield frame.getvalue()
+    except (EOFError, OSError, SyntaxError, ValueError, TypeError, Image.DecompressionBombError) as error:
+        raise SourceError("The picture is damaged, or of a kind that is not known.") from error
 
 
 def recognise(image: bytes) -> str:

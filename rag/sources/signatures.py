@@ -26,6 +26,10 @@ _STARTS = (
 )
 _PDF_WITHIN = 1024  # bytes; readers of PDF forgive that much rubbish before it
 _HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html)\b", re.IGNORECASE | re.DOTALL)
+_HEADER = re.compile(rb"\s*(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+")  # of a mail, or of a page saved in one file
+_WEB_ARCHIVE = re.compile(
+    rb"(?=.*^mime-version:).*^content-type:\s*multipart/related\b", re.IGNORECASE | re.DOTALL | re.MULTILINE
+)
 _MEDIA_TYPES = {
     b"application/epub+zip": ".epub",
     b"application/vnd.oasis.opendocument.text": ".odt",
@@ -70,7 +74,10 @@ def ending_by_content(data: bytes) -> str:
         return _ole_ending(data)
     if b"%PDF-" in data[: _PDF_WITHIN + 5]:
         return ".pdf"
-    return ".html" if _HTML.match(data[:4096].removeprefix(b"\xef\xbb\xbf")) else ""
+    start = data[:4096].removeprefix(b"\xef\xbb\xbf")
+    if (header := _HEADER.match(start)) and _WEB_ARCHIVE.match(header[0]):
+        return ".mhtml"
+    return ".html" if _HTML.match(start) else ""
 
 
 def _zip_ending(data: bytes) -> str:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 from office_files import packed
 
@@ -55,3 +58,14 @@ def test_damaged_and_foreign_files_say_so():
     turned = packed({"mimetype": "kept as it is"}).replace(b"kept", b"kelp")
     with pytest.raises(SourceError, match="mimetype is damaged: Bad CRC-32"):
         Archive(turned).read("mimetype")
+
+
+def test_a_damaged_part_is_an_error_of_ours_however_it_is_packed():
+    for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", method) as archive:
+            archive.writestr("a.xml", bytes(range(256)) * 40)
+        data = bytearray(buffer.getvalue())
+        data[35:80] = b"\xff" * 45  # after the name, which ends at 35
+        with pytest.raises(SourceError, match=r"a\.xml is damaged"):
+            Archive(bytes(data)).read("a.xml")

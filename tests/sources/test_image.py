@@ -33,6 +33,19 @@ def test_with_recognition_its_words_are_read():
     assert document.notes == (f"text recognised in the image by {ocr.available()}",)
 
 
+@pytest.mark.skipif(not ocr.available(), reason="no engine that recognises text is installed")
+def test_each_picture_of_a_tiff_is_a_page():
+    image = pytest.importorskip("PIL.Image")
+    first, blank, last = (image.open(io.BytesIO(picture(words))).convert("1") for words in ("Footnote", "", "Chapter"))
+    buffer = io.BytesIO()
+    first.save(buffer, "TIFF", save_all=True, append_images=[blank, last], compression="group4")
+    document = read_image(buffer.getvalue(), "fax", ReadOptions(ocr=True))
+    assert document.text == "Footnote\n\n\n\nChapter"
+    assert [document.text[page.span.start : page.span.end] for page in document.pages] == ["Footnote", "", "Chapter"]
+    assert [page.verdict for page in document.pages] == ["recognised", "empty", "recognised"]
+    assert document.problems == ()
+
+
 def test_a_blank_picture_is_not_taken_for_a_text():
     buffer = io.BytesIO(picture(""))
     document = read_image(buffer.getvalue(), "photo", DEFAULT_READING)

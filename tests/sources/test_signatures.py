@@ -29,6 +29,8 @@ from rag.sources.signatures import ending_by_content
         (b"rubbish\n%PDF-1.7", ".pdf"),
         (b" " * 2000 + b"%PDF-1.7", ""),
         (b"\xef\xbb\xbf<!-- a --><!DOCTYPE HTML><p>", ".html"),
+        (b"Date: now\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n\tboundary=b\r\n\r\n--b", ".mhtml"),
+        (b"MIME-Version: 1.0\nContent-Type: multipart/mixed\n\nContent-Type: multipart/related\n", ""),
         (b"<p>words", ""),
         (b"words", ""),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), ""),

@@ -9,13 +9,12 @@ from rag.sources.archive import Archive
 from rag.sources.draft import Draft, label
 from rag.sources.markup import Node
 from rag.sources.office.formula import formula
-from rag.types import DEFAULT_READING, ReadOptions, Remedy, SourceDocument
+from rag.types import DEFAULT_READING, ReadOptions, SourceDocument
 
 _UNSEEN = {
     *("text:tracked-changes", "office:forms", "text:sequence-decls", "office:annotation-end", "text:variable-decls"),
     *("text:user-field-decls", "office:scripts", "svg:title", "svg:desc", "text:note-citation", "text:ruby-text"),
 }
-_INLINE = {"text:span", "text:a", "text:ruby", "text:ruby-base", "text:meta", "text:bookmark-ref", "text:reference-ref"}
 _GAPS = {"text:tab": "\t", "text:line-break": "\n", "text:soft-page-break": ""}
 _MOST_REPEATS = 100  # of a blank or a cell; what comes more often is an empty margin
 _LONG_CELL = 1500  # characters; longer ones are columns of a layout, not cells of a table
@@ -79,7 +78,7 @@ def _opened(data: bytes) -> tuple[Archive, Node]:
     archive = Archive(data)
     manifest = archive.xml_if_there("META-INF/manifest.xml")
     if next(manifest.all("manifest:encryption-data"), None) is not None:
-        raise SourceError("The document is encrypted.", "Save a copy without the password.", Remedy.PASSWORD)
+        raise SourceError("The document is encrypted, and cannot be read so.", "Save a copy without the password.")
     body = archive.xml("content.xml").first("office:body")
     if body is None:
         raise SourceError("The document is damaged: content.xml has no text in it.")
@@ -138,6 +137,8 @@ class _Text:
                 self._list(child, depth)
             elif name == "table:table":
                 self._table(child)
+            elif name == "draw:object":
+                self._draft.paragraph(self._embedded(child.get("xlink:href")))
             elif name not in _UNSEEN:
                 self.blocks(child, depth=depth)
 
@@ -229,7 +230,7 @@ class _Text:
         for child in node.children:
             if isinstance(child, str):
                 parts.append(" ".join(child.split("\n")))
-            elif child.name in _INLINE or child.name not in _ASIDE:
+            elif not _is_aside(child):
                 parts.append(_GAPS[child.name] if child.name in _GAPS else self._inside(child))
             else:
                 parts.append(self._aside(child))
@@ -253,8 +254,8 @@ class _Text:
         if node.name == "office:annotation":
             self._notes.append(_comment(node))
             return ""
-        formulas = [self._embedded(child.get("xlink:href")) for child in node.all("draw:object")]
-        self._boxes += node.all("draw:text-box")
+        formulas = [self._embedded(child.get("xlink:href")) for child in node.elements("draw:object")]
+        self._boxes.append(Node("", {}, [child for child in node.elements() if child.name != "draw:object"]))
         return "".join(f" {text} " for text in formulas if text)
 
     def _embedded(self, link: str) -> str:
@@ -264,7 +265,9 @@ class _Text:
         return formula(root) if root.name == "math:math" else ""
 
 
-_ASIDE = {"text:note", "office:annotation", "draw:frame", "draw:g", "draw:custom-shape", "draw:rect"}
+def _is_aside(node: Node) -> bool:
+    """Whether it is no part of the line that it is written in: a note, a comment, a shape with words of its own."""
+    return node.name in ("text:note", "office:annotation") or (node.name.startswith("draw:") and node.name != "draw:a")
 
 
 def _rows(node: Node) -> Iterator[Node]:
@@ -278,8 +281,7 @@ def _rows(node: Node) -> Iterator[Node]:
 def _cells(row: Node) -> Iterator[Node]:
     """The cells of a row; one that a merged cell covers is empty."""
     for cell in row.elements():
-        if cell.name == "table:covered-table-cell":
-            yield Node(cell.name, {})
-        elif cell.name == "table:table-cell":
+        if cell.name in ("table:table-cell", "table:covered-table-cell"):
             count = cell.get("table:number-columns-repeated")
-            yield from [cell] * (min(int(count), _MOST_REPEATS) if count.isdecimal() and len(count) < 9 else 1)
+            times = min(int(count), _MOST_REPEATS) if count.isdecimal() and len(count) < 9 else 1
+            yield from [cell if cell.name == "table:table-cell" else Node(cell.name, {})] * times

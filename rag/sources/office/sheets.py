@@ -45,7 +45,8 @@ def read_sheets(data: bytes, title: str, options: ReadOptions = DEFAULT_READING)
 
     archive = Archive(data) if data.startswith(b"PK") else None
     draft = Draft()
-    large = _too_large(archive, draft) if archive else {}
+    parts = _sheet_parts(archive) if archive else {}
+    large = _too_large(archive, parts, draft) if archive else {}
     try:
         with python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)) as workbook:
             for sheet in workbook.sheets_metadata:
@@ -56,8 +57,12 @@ def read_sheets(data: bytes, title: str, options: ReadOptions = DEFAULT_READING)
                     hidden = sheet.visible != python_calamine.SheetVisibleEnum.Visible
                     _write_sheet(workbook, sheet.name, hidden, draft)
                 if archive:
-                    _write_comments(archive, sheet.name, draft)
-    except python_calamine.PasswordError:
+                    _write_comments(archive, parts.get(sheet.name, ""), draft)
+    except python_calamine.PasswordError as error:
+        if archive:
+            raise SourceError(
+                "The workbook is encrypted, and cannot be read so.", "Save a copy without the password."
+            ) from error
         return replace(read_sheets(unlocked(data, options.passwords), title), sha256=hashlib.sha256(data).hexdigest())
     except (python_calamine.CalamineError, python_calamine.ZipError, python_calamine.XmlError, OSError) as error:
         reason = next(iter(archive.problems), "") if archive else ""
@@ -143,7 +148,7 @@ def _written(value: object) -> str:
     return str(value).strip()
 
 
-def _too_large(archive: Archive, draft: Draft) -> dict[str, str]:
+def _too_large(archive: Archive, parts: dict[str, str], draft: Draft) -> dict[str, str]:
     """Why sheets cannot be read, by their name: one cell in the far corner would fill the memory."""
     if "content.xml" in archive:
         content = archive.read("content.xml")
@@ -154,7 +159,7 @@ def _too_large(archive: Archive, draft: Draft) -> dict[str, str]:
         return {}
     refused: dict[str, str] = {}
     unsaved = 0
-    for name, part in _sheet_parts(archive).items():
+    for name, part in parts.items():
         if not part.endswith(".xml"):
             continue  # xlsb, which is binary
         content = archive.read(part)
@@ -204,8 +209,7 @@ def _sheet_parts(archive: Archive) -> dict[str, str]:
     return {name: part for name, part in parts.items() if part in archive}
 
 
-def _write_comments(archive: Archive, sheet: str, draft: Draft) -> None:
-    part = _sheet_parts(archive).get(sheet, "")
+def _write_comments(archive: Archive, part: str, draft: Draft) -> None:
     lines: list[str] = []
     for kind, name in archive.relations(part).values() if part else ():
         if kind != "comments":

@@ -65,7 +65,7 @@ def read_word(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     body = root.first("w:body")
     if body is None:
         raise SourceError(f"The Word document is damaged: {main} has no text in it.")
-    walk = _Body(archive, main, draft)
+    walk = _Body(archive, main, draft, options)
     walk.blocks(body)
     draft.problems += archive.problems
     draft.notes += archive.notes
@@ -90,9 +90,12 @@ def core_title(archive: Archive) -> str:
 class _Body:
     """Walks down the body of a document."""
 
-    def __init__(self, archive: Archive, main: str, draft: Draft) -> None:
+    def __init__(self, archive: Archive, main: str, draft: Draft, options: ReadOptions) -> None:
+        self._archive = archive
         self._draft = draft
-        parts = dict(archive.relations(main).values())
+        self._options = options
+        self._relations = archive.relations(main)
+        parts = dict(self._relations.values())
 
         def part(kind: str) -> Node:
             return archive.xml_if_there(parts.get(kind, f"word/{kind}.xml"))
@@ -118,10 +121,29 @@ class _Body:
                 self.blocks(_alternative(child))
             elif child.name == "m:oMathPara":
                 self._draft.paragraph(formula(child))
+            elif child.name == "w:altChunk":
+                self._inserted(child.get("r:id"))
             elif child.name in ("w:r", "w:hyperlink"):  # out of place, in what nests too deeply
                 self._paragraph(Node("w:p", {}, [child]))
             elif child.name not in _UNSEEN:
                 self.blocks(child)
+
+    def _inserted(self, relation: str) -> None:
+        """Writes a whole document, of whatever format, that was inserted into this one and not merged with it yet."""
+        from rag.sources import readers  # which knows this module in turn
+
+        _, name = self._relations.get(relation, ("", ""))
+        if name not in self._archive:
+            self._archive.problems.append(f"inserted document {name or relation}: it is not in the file")
+            return
+        try:
+            document = readers.read_bytes(self._archive.read(name), name, self._options)
+        except SourceError as error:
+            self._archive.problems.append(f"inserted document {name}: {error.message.rstrip('.')}")
+            return
+        self._archive.problems += [f"inserted document {name}: {problem}" for problem in document.problems]
+        self._archive.notes += [f"inserted document {name}: {note}" for note in document.notes]
+        self._draft.append(document, "", 0)
 
     def _paragraph(self, node: Node) -> None:
         found = _Paragraph()

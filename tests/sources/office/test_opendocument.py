@@ -7,7 +7,7 @@ from office_files import ENTITIES, opendocument
 
 from rag.errors import SourceError
 from rag.sources.office.opendocument import read_presentation, read_text_document
-from rag.types import Mark, Remedy, SourceDocument
+from rag.types import Mark, SourceDocument
 
 Check = Callable[[SourceDocument], None]
 
@@ -47,10 +47,32 @@ def test_slides_and_their_notes(check_document: Check):
     assert document.marks == (Mark(0, "slide", 1), Mark(document.text.index("Slide 2"), "slide", 2))
 
 
-def test_an_encrypted_document_asks_for_a_password():
+def test_an_encrypted_document_asks_for_no_password_that_would_not_be_tried():
     with pytest.raises(SourceError, match="encrypted") as caught:
         read_text_document(opendocument("text", "<text:p>x</text:p>", encrypted=True), "file")
-    assert caught.value.remedy is Remedy.PASSWORD
+    assert caught.value.remedy is None
+
+
+def test_shapes_in_a_paragraph_are_read_once_each_however_they_nest():
+    body = (
+        "<text:p>before<draw:custom-shape><text:p>in a shape</text:p></draw:custom-shape><draw:g><draw:rect>"
+        "<text:p>in a group</text:p></draw:rect></draw:g><draw:frame><draw:text-box><text:p>outer<draw:frame>"
+        "<draw:text-box><text:p>inner</text:p></draw:text-box></draw:frame></text:p></draw:text-box></draw:frame></text:p>"
+    )
+    text = read_text_document(opendocument("text", body), "file").text
+    assert text == "before\n\nin a shape\n\nin a group\n\nouter\n\ninner"
+
+
+def test_cells_that_a_merged_cell_covers_keep_the_columns_apart():
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>"
+    body = (
+        f"<table:table><table:table-row>{''.join(cell.format('', word) for word in 'abcd')}</table:table-row>"
+        f"<table:table-row>{cell.format(' table:number-columns-spanned=' + chr(34) + '3' + chr(34), 'wide')}"
+        f'<table:covered-table-cell table:number-columns-repeated="2"/>{cell.format("", "last")}</table:table-row>'
+        "</table:table>"
+    )
+    document = read_text_document(opendocument("text", body), "file")
+    assert document.text.split("\n")[2] == "| wide |  |  | last |"
 
 
 def test_entities_stop_the_reading():

@@ -7,6 +7,7 @@ import pytest
 from office_files import ENTITIES, opendocument, sheet_rows, xlsx
 
 from rag.errors import SourceError
+from rag.sources.archive import Archive
 from rag.sources.office.sheets import read_sheets
 from rag.types import SourceDocument
 
@@ -34,6 +35,20 @@ def test_each_sheet_is_a_section_and_rows_keep_their_numbers(check_document: Che
     found = {words: row_at(document, words) for words in ("Ducks", "| Year", "| 2019", "2023", "remark")}
     assert found == {"Ducks": 2, "| Year": 4, "| 2019": 5, "2023": 9, "remark": 3}
     assert row_at(document, "Notes (hidden") == 0
+
+
+def test_the_list_of_sheets_is_read_once_for_all_of_them(monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+    read = Archive.read
+    monkeypatch.setattr(Archive, "read", lambda archive, name: asked.append(name) or read(archive, name))
+    read_sheets(xlsx({f"S{number}": sheet_rows({1: {"A": "x"}}) for number in range(5)}), "file")
+    assert asked.count("xl/workbook.xml") == 1
+
+
+def test_an_encrypted_opendocument_sheet_asks_for_no_password_that_would_not_be_tried():
+    with pytest.raises(SourceError) as caught:
+        read_sheets(opendocument("spreadsheet", "", encrypted=True), "file")
+    assert caught.value.remedy is None
 
 
 def test_labels_merged_over_rows_stand_in_each_of_them():

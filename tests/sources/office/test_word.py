@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from office_files import ENTITIES, docx, paragraph, word_cell, word_table
+from office_files import ENTITIES, docx, packed, paragraph, word_cell, word_table
 
 from rag.errors import SourceError
 from rag.sources.office.word import read_word
@@ -90,6 +92,24 @@ def test_a_text_box_is_read_once_though_the_file_holds_it_twice():
         "</mc:AlternateContent></w:r></w:p>"
     )
     assert read_word(docx(body), "file").text == "before\n\nin the box"
+
+
+def test_an_inserted_document_is_read_in_its_place_and_missed_where_it_is_gone():
+    relation = (
+        '<r:Relationships xmlns:r="http://schemas.openxmlformats.org/package/2006/relationships"><r:Relationship Id="rId1" '
+        'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/aFChunk" Target="part.html"/>'
+        "</r:Relationships>"
+    )
+    names = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    chunks = f'<w:altChunk {names} r:id="rId1"/><w:altChunk {names} r:id="rId2"/>'
+    whole = docx(paragraph("before") + chunks + paragraph("after"))
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    page = "<h1>Inserted</h1><p>its words</p>"
+    document = read_word(packed({**parts, "word/_rels/document.xml.rels": relation, "word/part.html": page}), "file")
+    assert document.text == "before\n\nInserted\n\nits words\n\nafter"
+    assert ("Inserted",) in paths(document)
+    assert document.problems == ("inserted document rId2: it is not in the file",)
 
 
 def test_raised_and_lowered_digits_stay_apart_from_the_number_before():

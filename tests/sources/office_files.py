@@ -142,7 +142,7 @@ def opendocument(kind: str, content: str, encrypted: bool = False, before: str =
     )
 
 
-def epub(chapters: Mapping[str, str], toc: Mapping[str, str] | None = None, metadata: str = "") -> bytes:
+def epub(chapters: Mapping[str, str | bytes], toc: Mapping[str, str] | None = None, metadata: str = "") -> bytes:
     """A book; its chapters by file name in reading order, the table of contents as file name and label."""
     manifest = "".join(f'<item id="c{at}" href="{name}"/>' for at, name in enumerate(chapters))
     spine = "".join(f'<itemref idref="c{at}"/>' for at, _ in enumerate(chapters))

@@ -24,7 +24,7 @@ from rag.types import DEFAULT_READING, ReadOptions, Remedy, SourceDocument
 _MOST_ATTACHMENTS = 200
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _SIGNATURES = (".p7s", ".p7m", ".asc", ".sig", ".pgp", ".ics", ".vcf")
-_FAULTS = (ValueError, LookupError, AttributeError, TypeError)  # the mail parser's own, on malformed headers
+_FAULTS = (ValueError, LookupError, AttributeError, TypeError, NameError)  # the mail parser's own, on malformed headers
 _LAST_TIME = 2_650_467_743_990_000_000  # the end of the year 9999 in steps of 100 ns since 1601
 _COMPRESSED_RTF = b"LZFu"
 _DICTIONARY = (

@@ -46,3 +46,8 @@ def test_a_missing_chapter_is_named():
 def test_entities_stop_the_reading():
     with pytest.raises(SourceError, match="declares XML entities"):
         read_epub(packed({"mimetype": "application/epub+zip", "META-INF/container.xml": ENTITIES + "<x/>"}), "file")
+
+
+def test_a_chapter_in_a_doubtful_encoding_is_a_problem():
+    document = read_epub(epub({"a.xhtml": "<p>sure</p>", "b.xhtml": b"<p>\xe3\xe5</p>"}), "file")
+    assert document.problems[0].startswith("OPS/b.xhtml: the encoding cannot be told for certain")

@@ -105,7 +105,7 @@ def test_retrieval_comes_before_the_first_word(qwen: Engine) -> None:
 
 def _server_of(engine: Engine) -> tuple[str, str]:
     """Address and key of the embedded model's own server."""
-    chat = engine._pick_chat()[0]
+    chat = engine._models.chat()[0]
     assert isinstance(chat, EmbeddedChat)
     client = chat._started()
     return client._root, client._http.headers["Authorization"].removeprefix("Bearer ")

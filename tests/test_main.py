@@ -48,7 +48,7 @@ def test_index_ask_and_doctor(run, tmp_path: Path) -> None:
     assert report["skipped"][0][0] == "picture.xyz"
 
     again = run("index", str(root))
-    assert "2 unchanged" in again.stdout
+    assert "3 unchanged" in again.stdout
     assert "0 chunks embedded" in again.stdout
 
     asked = run("ask", "At how many bar does the relief valve open?", "--json")

@@ -213,9 +213,9 @@ from rag.sources.workers import ReaderPool
 from rag.types import DEFAULT_READING, SourceFile
 print("main", flush=True)
 files = [SourceFile(Path(sys.argv[1]), name, 1, 1) for name in sys.argv[2:]]
-pool = ReaderPool(1, 60)
-for file, document in pool.read_all((file, DEFAULT_READING) for file in files * 2):
-    print(file.path, flush=True)
+with ReaderPool(1, 60) as pool:
+    for file, document in pool.read_all((file, DEFAULT_READING) for file in files * 2):
+        print(file.path, flush=True)
 """
 
 

@@ -80,6 +80,7 @@ def test_index_a_folder_and_reload_in_the_middle(visit: Start, tmp_path: Path) -
     page.locator("#job [data-state=running]", has_text="of 25 files").wait_for()
     page.locator("#job [data-state=done]", has_text="25 new").wait_for(timeout=120_000)
     page.locator("#files", has_text="25 files: 25 read").wait_for()
+    page.wait_for_timeout(2000)  # the last tick of the job may still draw the table as it was before the search
     page.locator("#needle textarea, #needle input").fill("note-07")
     page.locator("#files tbody tr").nth(1).wait_for(state="detached")
     assert "note-07.md" in page.locator("#files tbody").inner_text()
@@ -259,7 +260,7 @@ def test_ask_open_a_citation_and_look_inside(visit: Start, with_samples: Path, o
     answer.locator("button[data-cite='1']").first.click()
     card = page.locator("details.fn-card[open]")
     assert "heron-first-season.pdf" in card.inner_text()
-    assert "p. 1" in card.inner_text()
+    assert "page 1" in card.inner_text()
     assert "cosine" in card.inner_text()
     assert "312 NTU" in " ".join(card.locator(".fn-passage mark").all_inner_texts())
     image = card.locator("figure img")

@@ -199,6 +199,8 @@ def test_a_citation_says_that_its_file_has_changed(visit: Start, tmp_path: Path,
     for _ in here.engine.sync(SAMPLES, folder):
         pass
     page.reload()
+    page.locator("#side-state", has_text="In step").wait_for()  # the page is as it will be, and takes a question
+    page.wait_for_timeout(2000)
     ask(here, "At how many bar does pump number 0 run?")
     wait_for_answer(here)
     assert page.locator(".fn-badge.aged").count() == 0

@@ -501,7 +501,7 @@ class Engine:
             LibraryError: The library has no such file.
             SourceError: The file is gone, has no such page or cannot be drawn.
         """
-        record = self._record(library, file_id)
+        record = self._shelf.library(library).record(file_id)
         return self._readers.page_image(record.absolute, page, (), _PAGE_ZOOM, self._passwords)
 
     # ------------------------------------------------------------------------------------------------ conversations
@@ -750,12 +750,6 @@ class Engine:
                 if chunk := holder.catalog.chunks([chunk_id]).get(chunk_id):
                     return holder, chunk
         return None
-
-    def _record(self, library: str, file_id: int) -> FileRecord:
-        record = self._shelf.library(library).catalog.file(file_id)
-        if record is None:
-            raise LibraryError("That file is not in the library any more.", "Reload the page to see what is.")
-        return record
 
     def _embedder(self, library: Library) -> Embedder:
         """The embedder that a library is searched with: the one that built it, else the default one."""

@@ -101,8 +101,8 @@ class Library:
         self.vectors.settle()
         self.catalog.compact()
 
-    def xray(self, file_id: int) -> FileXray:
-        """Everything that was taken from one file.
+    def record(self, file_id: int) -> FileRecord:
+        """What is known of one file.
 
         Raises:
             LibraryError: The library has no such file.
@@ -110,6 +110,15 @@ class Library:
         record = self.catalog.file(file_id)
         if record is None:
             raise LibraryError("That file is not in the library any more.", "Reload the page to see what is.")
+        return record
+
+    def xray(self, file_id: int) -> FileXray:
+        """Everything that was taken from one file.
+
+        Raises:
+            LibraryError: The library has no such file.
+        """
+        record = self.record(file_id)
         chunks = self.catalog.chunks_of(file_id)
         text = text_of(chunks)
         pages = tuple(

@@ -175,9 +175,7 @@ def plan_again(library: Library, file_id: int) -> SyncPlan:
         LibraryError: The library has no such file, or it is a copy of another, which is the one that is read.
         SourceError: The file is gone from disk.
     """
-    record = library.catalog.file(file_id)
-    if record is None:
-        raise LibraryError("That file is not in the library any more.", "Reload the page to see what is.")
+    record = library.record(file_id)
     if record.copy_of:
         raise LibraryError(f"{record.path} holds the same as {record.copy_of}.", "Read that one again instead.")
     try:

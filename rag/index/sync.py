@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from rag.errors import InputTooLong, LibraryError, RagError, SourceError
+from rag.errors import InputTooLong, RagError, SourceError
 from rag.index.catalog import Indexed, embedded_hash
 from rag.index.chunking import ChunkProfile, Piece, chunk_document, embedded_text
 from rag.index.library import Library
@@ -106,9 +106,7 @@ def forget_file(library: Library, file_id: int) -> None:
     Raises:
         LibraryError: The library has no such file.
     """
-    record = library.catalog.file(file_id)
-    if record is None:
-        raise LibraryError("That file is not in the library any more.", "Reload the page to see what is.")
+    record = library.record(file_id)
     copy = next((other for other in library.catalog.files() if _is_copy(other, record)), None)
     if copy is not None:
         place = SourceFile(Path(copy.root), copy.path, copy.size, copy.mtime_ns, copy.inode)

@@ -36,7 +36,7 @@ class Patterns:
     def __init__(self, lines: Iterable[str], source: str, base: str = "") -> None:
         self.source = source
         self._cut = len(base)
-        compiled = [(line.strip(), _compiled(line, source)) for line in lines if _says_something(line)]
+        compiled = [(line.strip(), _compiled(line, source)) for line in lines if says_something(line)]
         self._spec = GitIgnoreSpec([pattern for _, pattern in compiled], backend="simple")
         self._last_first = [_Line(line, pattern) for line, pattern in reversed(compiled)]
 
@@ -113,7 +113,8 @@ class _Line:
         return not to_the_end if self._inside else to_the_end or found.lastindex is None
 
 
-def _says_something(line: str) -> bool:
+def says_something(line: str) -> bool:
+    """Whether a line is a pattern, and neither blank nor a comment."""
     return bool(line.strip()) and not line.startswith("#")
 
 

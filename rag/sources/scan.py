@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag.errors import SourceError
-from rag.sources.patterns import IGNORE_FILE, Patterns, read_ignore_file
+from rag.sources.patterns import IGNORE_FILE, Patterns, read_ignore_file, says_something
 from rag.sources.readers import why_not_read
 from rag.types import SourceFile
 
@@ -174,7 +174,7 @@ class _Walk:
         self._ocr = choice.ocr
         self._chosen = Patterns(choice.exclude, "the library's settings")
         # Comments alone choose nothing: they must not leave everything out.
-        include = [line for line in choice.include if line.strip() and not line.startswith("#")]
+        include = [line for line in choice.include if says_something(line)]
         self._included = Patterns(include, "the library's settings") if include else None
         self._places: dict[tuple[int, int], str] = {}
 

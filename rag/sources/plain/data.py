@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator
 
 from rag.errors import SourceError
 from rag.sources.encodings import Decoded, decode
-from rag.types import DEFAULT_READING, Mark, ReadOptions, Section, SourceDocument, Span
+from rag.sources.plain.text import decoded_document
+from rag.types import DEFAULT_READING, Mark, ReadOptions, SourceDocument
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+|"')
 _ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.")
@@ -132,14 +132,8 @@ def _break(depth: int) -> str:
 def _document(
     data: bytes, title: str, decoded: Decoded, text: str, *, problem: str = "", in_lines: bool = True
 ) -> SourceDocument:
-    return SourceDocument(
-        text=text,
-        title=title,
-        sections=(Section((), Span(0, len(text))),),
-        sha256=hashlib.sha256(data).hexdigest(),
-        problems=(*decoded.problems, problem) if problem else decoded.problems,
-        marks=(Mark(0, "line", 1),) if in_lines else (),
-        encoding=decoded.encoding,
-        remedies=decoded.remedies,
-        notes=decoded.notes if in_lines else (*decoded.notes, "laid out anew: the file has very long lines"),
-    )
+    if not in_lines:
+        return decoded_document(
+            data, title, decoded, text, problem=problem, notes=("laid out anew: the file has very long lines",)
+        )
+    return decoded_document(data, title, decoded, text, marks=(Mark(0, "line", 1),), problem=problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -15,7 +14,7 @@ from markdown_it.token import Token
 
 from rag.errors import SourceError
 from rag.sources.encodings import decode
-from rag.sources.plain.text import TAKEN_OUT, Heading, join_lines, line_starts, sections, without_gaps
+from rag.sources.plain.text import TAKEN_OUT, Heading, decoded_document, join_lines, line_starts, without_gaps
 from rag.types import DEFAULT_READING, ReadOptions, SourceDocument
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<yaml>.*?)(?<=\n)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
@@ -57,17 +56,8 @@ def read_markdown(data: bytes, title: str, options: ReadOptions = DEFAULT_READIN
     if not text.strip():
         raise SourceError("There is no text in the file, only front matter, comments or blanks.")
     headings = list(markdown_headings(text, len(kept)))
-    return SourceDocument(
-        text=text,
-        title=front_title or next((heading.title for heading in headings), title),
-        sections=sections(text, headings),
-        sha256=hashlib.sha256(data).hexdigest(),
-        problems=(*decoded.problems, problem) if problem else decoded.problems,
-        marks=marks,
-        encoding=decoded.encoding,
-        remedies=decoded.remedies,
-        notes=decoded.notes,
-    )
+    title = front_title or next((heading.title for heading in headings), title)
+    return decoded_document(data, title, decoded, text, headings, marks, problem=problem)
 
 
 def _front_matter(source: str) -> tuple[str, int, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 
@@ -10,7 +9,7 @@ from rag.errors import SourceError
 from rag.sources.encodings import decode
 from rag.sources.plain.data import parse_json
 from rag.sources.plain.markdown import clean_markdown, markdown_headings
-from rag.sources.plain.text import Heading, sections, without_gaps
+from rag.sources.plain.text import Heading, decoded_document, without_gaps
 from rag.types import DEFAULT_READING, Mark, ReadOptions, SourceDocument
 
 _TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -57,17 +56,8 @@ def read_notebook(data: bytes, title: str, options: ReadOptions = DEFAULT_READIN
     if not parts:
         raise SourceError("There is no text in the notebook.")
     text = "".join(parts)
-    return SourceDocument(
-        text=text,
-        title=headings[0].title if headings else title,
-        sections=sections(text, headings),
-        sha256=hashlib.sha256(data).hexdigest(),
-        problems=decoded.problems,
-        marks=tuple(marks),
-        encoding=decoded.encoding,
-        remedies=decoded.remedies,
-        notes=(*decoded.notes, f"images left out: {images}") if images else decoded.notes,
-    )
+    notes = (f"images left out: {images}",) if images else ()
+    return decoded_document(data, headings[0].title if headings else title, decoded, text, headings, marks, notes=notes)
 
 
 def _cells(notebook: object) -> Iterator[Mapping[str, object]]:

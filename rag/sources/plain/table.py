@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rag.errors import SourceError
 from rag.sources.encodings import decode
-from rag.types import DEFAULT_READING, Mark, ReadOptions, Section, SourceDocument, Span
+from rag.sources.plain.text import decoded_document
+from rag.types import DEFAULT_READING, Mark, ReadOptions, SourceDocument
 
 _DELIMITERS = "\t;|,"  # of two that fit equally well, the first: commas also stand inside of numbers
 _NO_DELIMITER = "\x1f"  # for a single column; decoded text has none
@@ -60,17 +60,7 @@ def read_table(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) 
             f"{', '.join(map(str, ragged[:_NAMED_ROWS]))}{more}"
         )
     table, marks = _render(rows)
-    return SourceDocument(
-        text=table,
-        title=title,
-        sections=(Section((), Span(0, len(table))),),
-        sha256=hashlib.sha256(data).hexdigest(),
-        problems=decoded.problems,
-        marks=marks,
-        encoding=decoded.encoding,
-        remedies=decoded.remedies,
-        notes=(*decoded.notes, *notes),
-    )
+    return decoded_document(data, title, decoded, table, marks=marks, notes=notes)
 
 
 def _delimiter(lines: Sequence[str]) -> str:

@@ -67,17 +67,7 @@ def read_text(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     headings = _headings(text)
     if headings and not text[: headings[0].start].strip():
         title = headings[0].title
-    return SourceDocument(
-        text=text,
-        title=title,
-        sections=sections(text, headings),
-        sha256=hashlib.sha256(data).hexdigest(),
-        problems=decoded.problems,
-        marks=marks,
-        encoding=decoded.encoding,
-        remedies=decoded.remedies,
-        notes=decoded.notes,
-    )
+    return decoded_document(data, title, decoded, text, headings, marks)
 
 
 def read_code(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
@@ -94,16 +84,42 @@ def read_code(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     text = decoded.text
     if not text.strip():
         raise SourceError("There is no text in the file, only blanks.")
+    return decoded_document(data, title, decoded, text, _definitions(text), (Mark(0, "line", 1),))
+
+
+def decoded_document(
+    data: bytes,
+    title: str,
+    decoded: Decoded,
+    text: str,
+    headings: Iterable[Heading] = (),
+    marks: Iterable[Mark] = (),
+    *,
+    problem: str = "",
+    notes: Iterable[str] = (),
+) -> SourceDocument:
+    """A document made of a text file, with what its decoding left to say.
+
+    Args:
+        data: The file's bytes.
+        title: Of the document.
+        decoded: How the bytes were decoded.
+        text: What the reader made of the characters.
+        headings: In order of their start.
+        marks: Where the text is in the file.
+        problem: What the reader found wrong; empty: nothing.
+        notes: Beside those of ``decoded``.
+    """
     return SourceDocument(
         text=text,
         title=title,
-        sections=sections(text, _definitions(text)),
+        sections=sections(text, headings),
         sha256=hashlib.sha256(data).hexdigest(),
-        problems=decoded.problems,
-        marks=(Mark(0, "line", 1),),
+        problems=(*decoded.problems, problem) if problem else decoded.problems,
+        marks=tuple(marks),
         encoding=decoded.encoding,
         remedies=decoded.remedies,
-        notes=decoded.notes,
+        notes=(*decoded.notes, *notes),
     )
 
 
@@ -165,17 +181,8 @@ def lines_document(
     if not text.strip():
         raise SourceError("There is no text in the file, only markup, comments or blanks.")
     starts = line_starts(text)
-    return SourceDocument(
-        text=text,
-        title=title,
-        sections=sections(text, [Heading(starts[index], level, words) for index, level, words in headings]),
-        sha256=hashlib.sha256(data).hexdigest(),
-        problems=decoded.problems,
-        marks=marks,
-        encoding=decoded.encoding,
-        remedies=decoded.remedies,
-        notes=(*decoded.notes, *notes),
-    )
+    found = [Heading(starts[index], level, words) for index, level, words in headings]
+    return decoded_document(data, title, decoded, text, found, marks, notes=notes)
 
 
 def line_starts(text: str) -> list[int]:

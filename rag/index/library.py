@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from urllib.parse import quote, unquote
 from rag.errors import EmbedderMismatch, LibraryCorrupt, LibraryError, LibraryMissing
 from rag.index.catalog import Catalog
 from rag.index.lock import lock_home
-from rag.index.vectors import VectorStore, erase_vectors
+from rag.index.vectors import VectorStore, delete_folder, erase_vectors
 from rag.types import Chunk, EmbedderIdentity, FileRecord, FileXray, LibraryInfo, PageText
 
 
@@ -182,7 +181,7 @@ class Library:
         if self._server_url:
             self.vectors.drop()
         self.close()
-        _delete_folder(self.folder)
+        delete_folder(self.folder)
 
 
 class Shelf:
@@ -302,7 +301,7 @@ class Shelf:
             if library is not None:
                 library.delete()
             elif self.folder(name).exists():
-                _delete_folder(self.folder(name))
+                delete_folder(self.folder(name))
 
     def close(self) -> None:
         """Closes all libraries and lets other processes in."""
@@ -325,15 +324,6 @@ class Shelf:
             character if character.isalnum() or character in " -_" else quote(character, safe="").replace(".", "%2E")
             for character in name
         )
-
-
-def _delete_folder(folder: Path) -> None:
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise LibraryError(
-            f"{folder} could not be deleted: {error.strerror or error}.", "Close what uses it, then delete it again."
-        ) from error
 
 
 def text_of(chunks: Sequence[Chunk]) -> str:

@@ -327,7 +327,7 @@ class VectorStore:
             index.drop()
             index.close()
         elif self._chroma_folder.exists():
-            _delete_folder(self._chroma_folder)
+            delete_folder(self._chroma_folder)
         with self._transaction() as connection:
             connection.execute("DELETE FROM pending")
             connection.execute("INSERT INTO pending (id) SELECT id FROM vector")
@@ -420,10 +420,15 @@ def erase_vectors(folder: Path) -> None:
     for path in (folder / "vectors.sqlite", folder / "vectors.sqlite-wal", folder / "vectors.sqlite-shm"):
         path.unlink(missing_ok=True)
     if (folder / "chroma").exists():
-        _delete_folder(folder / "chroma")
+        delete_folder(folder / "chroma")
 
 
-def _delete_folder(folder: Path) -> None:
+def delete_folder(folder: Path) -> None:
+    """Deletes a folder with all that is in it.
+
+    Raises:
+        LibraryError: Something holds it.
+    """
     try:
         shutil.rmtree(folder)
     except OSError as error:

@@ -49,17 +49,16 @@ class Retriever(BaseRetriever):
             EmbedderMismatch: A library was built with another embedder.
         """
         query = query or question
-        catalogs = [library.catalog for library in self.libraries]
         names = ", ".join(library.name for library in self.libraries)
-        if not any(catalog.counts()[1] for catalog in catalogs):
+        filled = [library for library in self.libraries if library.catalog.counts()[1]]
+        if not filled:
             raise LibraryEmpty(f"The library “{names}” is empty.", "Index a folder in the Ingest tab, then ask again.")
         for library in self.libraries:
             library.check_embedder(self.embedder.identity)
         started = time.perf_counter()
         vector = self.embedder.embed_query(query)
         embedded = time.perf_counter() - started
-        query_terms = weigh_terms(catalogs, query)
-        filled = [library for library in self.libraries if library.catalog.counts()[1]]
+        query_terms = weigh_terms([library.catalog for library in filled], query)
         dense = self._together(filled, [search_dense(library, vector, self.candidates) for library in filled])
         lexical = self._together(
             filled, [search_lexical(library.catalog, query_terms, self.candidates) for library in filled]
@@ -84,7 +83,7 @@ class Retriever(BaseRetriever):
         found = [
             replace(hit, chunk=replace(hit.chunk, library=library.name))
             for library, stage in zip(filled, stages, strict=True)
-            # A library that holds too little of the query has no vote, also when others have one.
+            # A library that holds too little of the query has no vote where another has one.
             for hit in (stage.hits if stage.weight > 0 or not any(other.weight for other in stages) else ())
         ]
         best = sorted(found, key=lambda hit: -hit.score)[: self.candidates]

@@ -117,6 +117,18 @@ def _japanese_character(match: re.Match[str]) -> str:
     return _strictly(bytes((lead, trail)), "cp932") or _REPLACEMENT
 
 
+def decode_text(data: bytes, encoding: str = "") -> Decoded:
+    """As :func:`decode`, for files that are to be read as they are.
+
+    Raises:
+        SourceError: It is not text, or there is nothing in it.
+    """
+    decoded = decode(data, encoding)
+    if not decoded.text.strip():
+        raise SourceError("There is no text in the file, only blanks.")
+    return decoded
+
+
 def _decode_as(data: bytes, encoding: str) -> Decoded:
     try:
         name = codecs.lookup(encoding).name

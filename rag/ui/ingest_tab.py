@@ -36,6 +36,10 @@ _DROP_ZONE = f"""
 </div>
 """
 
+IN_TURN: dict[str, Any] = {"concurrency_id": "listing"}
+"""For what draws the table of files by itself or as one types: one after the other, so that what was asked for first is
+not shown last."""
+
 
 @dataclass
 class IngestTab:
@@ -367,11 +371,11 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
     tab.stop.click(stop, library, tab.running, **quiet)
     tab.drop.dropped(take_dropped, library, [tab.folder, tab.plan], **quiet)
     tab.roots.root(choose_root, None, tab.folder, **quiet)
-    tab.needle.change(search, sifted, tab.listing, trigger_mode="always_last", **quiet)
-    tab.show.input(search, sifted, tab.listing, trigger_mode="always_last", **quiet)
+    tab.needle.change(search, sifted, tab.listing, trigger_mode="always_last", **quiet, **IN_TURN)
+    tab.show.input(search, sifted, tab.listing, trigger_mode="always_last", **quiet, **IN_TURN)
     tab.files.remove(remove, sifted, tab.listing, **quiet)
     tab.files.reread(reread, sifted, tab.listing, **busy)
-    tab.xray.reread(search, sifted, tab.listing, **quiet)
+    tab.xray.reread(search, sifted, tab.listing, **quiet, **IN_TURN)
     tab.settings.save.click(save, [library, *tab.settings.fields], [tab.settings.saved, tab.state], **busy)
     papers_box.wire_papers(desk, tab.papers, library, timer)
 

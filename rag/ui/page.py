@@ -266,12 +266,14 @@ def build_page(engine: Engine) -> gr.Blocks:
                 bar.state, *models,
             ],
             **_QUIET,
+            **ingest_room.IN_TURN,
         )  # fmt: skip
         pulse.tick(
             look,
             [library, conversation, ingest.needle, ingest.show, seen],
             [timer, chat.thread, *jobs, *ingest.listing, ingest.state, bar.state, seen],
             **_QUIET,
+            **ingest_room.IN_TURN,
         )
         for piece in (bar.state, ingest.state, ingest.settings.saved):
             piece.sync(sync_all, library, [timer, ingest.plan, *jobs, bar.state, ingest.state], **_QUIET)

@@ -80,7 +80,6 @@ def test_index_a_folder_and_reload_in_the_middle(visit: Start, tmp_path: Path) -
     page.locator("#job [data-state=running]", has_text="of 25 files").wait_for()
     page.locator("#job [data-state=done]", has_text="25 new").wait_for(timeout=120_000)
     page.locator("#files", has_text="25 files: 25 read").wait_for()
-    page.wait_for_timeout(2000)  # the last tick of the job may still draw the table as it was before the search
     page.locator("#needle textarea, #needle input").fill("note-07")
     page.locator("#files tbody tr").nth(1).wait_for(state="detached")
     assert "note-07.md" in page.locator("#files tbody").inner_text()
@@ -199,8 +198,7 @@ def test_a_citation_says_that_its_file_has_changed(visit: Start, tmp_path: Path,
     for _ in here.engine.sync(SAMPLES, folder):
         pass
     page.reload()
-    page.locator("#side-state", has_text="In step").wait_for()  # the page is as it will be, and takes a question
-    page.wait_for_timeout(2000)
+    page.wait_for_selector(".fn-fact")  # as at the first visit: the page has been filled
     ask(here, "At how many bar does pump number 0 run?")
     wait_for_answer(here)
     assert page.locator(".fn-badge.aged").count() == 0

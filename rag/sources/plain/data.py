@@ -6,8 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from rag.errors import SourceError
-from rag.sources.encodings import Decoded, decode
+from rag.sources.encodings import Decoded, decode_text
 from rag.sources.plain.text import decoded_document
 from rag.types import DEFAULT_READING, Mark, ReadOptions, SourceDocument
 
@@ -28,7 +27,7 @@ def read_json(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     Raises:
         SourceError: It is not text, or there is nothing in it.
     """
-    decoded = _decoded(data, options)
+    decoded = decode_text(data, options.encoding)
     problem = _problem(decoded.text)
     if problem and next(_lines_that_fail(decoded.text), 0):
         return _document(data, title, decoded, decoded.text, problem=f"it is not valid JSON: {problem}")
@@ -48,7 +47,7 @@ def read_json_lines(data: bytes, title: str, options: ReadOptions = DEFAULT_READ
     Raises:
         SourceError: It is not text, or there is nothing in it.
     """
-    decoded = _decoded(data, options)
+    decoded = decode_text(data, options.encoding)
     failing = list(_lines_that_fail(decoded.text))
     more = f" and {len(failing) - _NAMED_LINES} more" if len(failing) > _NAMED_LINES else ""
     problem = f"lines that are not valid JSON: {', '.join(map(str, failing[:_NAMED_LINES]))}{more}" if failing else ""
@@ -65,13 +64,6 @@ def parse_json(text: str) -> object:
         return json.loads(text, parse_int=str, parse_float=str)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-
-
-def _decoded(data: bytes, options: ReadOptions) -> Decoded:
-    decoded = decode(data, options.encoding)
-    if not decoded.text.strip():
-        raise SourceError("There is no text in the file, only blanks.")
-    return decoded
 
 
 def _problem(text: str) -> str:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rag.errors import SourceError
-from rag.sources.encodings import decode
+from rag.sources.encodings import decode_text
 from rag.sources.plain.text import decoded_document
 from rag.types import DEFAULT_READING, Mark, ReadOptions, SourceDocument
 
@@ -39,10 +39,8 @@ def read_table(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) 
     Raises:
         SourceError: It is not text, or there is nothing in it.
     """
-    decoded = decode(data, options.encoding)
+    decoded = decode_text(data, options.encoding)
     text = decoded.text
-    if not text.strip():
-        raise SourceError("There is no text in the file, only blanks.")
     hint = _EXCEL_HINT.match(text)
     if hint:
         text = text[hint.end() :]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from rag.errors import SourceError
-from rag.sources.encodings import Decoded, decode
+from rag.sources.encodings import Decoded, decode, decode_text
 from rag.types import DEFAULT_READING, Mark, ReadOptions, Section, SourceDocument, Span
 
 _NUMBERED = re.compile(
@@ -80,10 +80,8 @@ def read_code(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     Raises:
         SourceError: It is not text, or there is nothing in it.
     """
-    decoded = decode(data, options.encoding)
+    decoded = decode_text(data, options.encoding)
     text = decoded.text
-    if not text.strip():
-        raise SourceError("There is no text in the file, only blanks.")
     return decoded_document(data, title, decoded, text, _definitions(text), (Mark(0, "line", 1),))
 
 

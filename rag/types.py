@@ -149,6 +149,10 @@ class Section:
     whole: bool = False
 
 
+Stance = Literal["", "normative", "informative"]
+"""Whether a passage binds: it sets requirements, it explains, or the document does not tell such things apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
     """A file's readable text with the places in it.
@@ -167,6 +171,9 @@ class SourceDocument:
         notes: What is worth knowing, and no defect ("named .pdf, but a Word document").
         authors: Of a paper, as printed.
         year: Of a paper; None when unknown.
+        number: The number of the document's first heading where only its front matter tells it (``section: 5``); the
+            headings below it are counted from there. Else empty.
+        date: The document's own date, as far as it says: ``2024``, ``2024-05`` or ``2024-05-01``; empty when unknown.
     """
 
     text: str
@@ -181,6 +188,8 @@ class SourceDocument:
     notes: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
     year: int | None = None
+    number: str = ""
+    date: str = ""
 
 
 # ---------------------------------------------------------------------------------------------------------------- index
@@ -206,6 +215,11 @@ class Chunk:
         context: What stands above the passage in the document and is needed to understand it (the caption and the
             header row of a table that was cut between rows); read by the model and searched, but not cited.
         library: The library, where several were searched; else empty.
+        section: Number of the section or clause that the passage is in: ``8.3.2``, ``A.1``, ``Annex C``, ``§ 5``;
+            empty where the document does not number its sections.
+        stance: Whether the passage binds.
+        date: The document's own date, as far as it says (see :class:`SourceDocument`); empty when unknown.
+        contents: True for a table of contents: it names what other passages say.
     """
 
     id: str
@@ -222,6 +236,10 @@ class Chunk:
     place: Place | None = None
     context: str = ""
     library: str = ""
+    section: str = ""
+    stance: Stance = ""
+    date: str = ""
+    contents: bool = False
 
     def page_at(self, offset: int) -> int | None:
         """The page that a character of the passage is on; the offset counts the document's characters."""
@@ -427,6 +445,10 @@ class LibrarySettings:
         layout: PDF pages are read with layout analysis.
         ocr: Pages and images without text are read by OCR, where an engine is installed.
         watch: Its folders are watched, and synced when something in them changes.
+        chunk_profile: ``sections`` or ``words``; empty: as ``FOOTNOTE_CHUNK_PROFILE`` says.
+        chunk_minimum: Shorter chunks ride with their neighbours; None: as ``FOOTNOTE_CHUNK_MINIMUM`` says.
+        hyde: A hypothetical passage is searched beside each question, unless the person decides otherwise.
+        rerank: A cross-encoder sorts what was found, where its weights are on disk.
     """
 
     include: tuple[str, ...] = ()
@@ -436,6 +458,10 @@ class LibrarySettings:
     layout: bool = False
     ocr: bool = False
     watch: bool = False
+    chunk_profile: str = ""
+    chunk_minimum: int | None = None
+    hyde: bool = False
+    rerank: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -622,12 +648,62 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
+class Filters:
+    """What a search is held to, before anything is ranked; empty: everything. Each kind must be met by a passage.
+
+    Attributes:
+        files: Parts of a file's path, or patterns with ``*``; one of them has to match.
+        folders: Folders below a library's folder, as written in paths; the file lies in one of them, however deep.
+        after: The earliest date, ``2024``, ``2024-05`` or ``2024-05-01``. A document's date is its own, or where it
+            has none, the day on which its file was last modified.
+        before: The latest date, written the same way; the whole year, month or day counts.
+        sections: Section numbers; a passage in one of them, or in a section below it.
+        stance: Only passages that bind, or only those that explain.
+        phrases: Every one stands in the passage word for word; case, width and white space do not matter.
+        without: Words or phrases of which the passage holds none.
+    """
+
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    after: str = ""
+    before: str = ""
+    sections: tuple[str, ...] = ()
+    stance: Stance = ""
+    phrases: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What a person decides for one question.
+
+    Attributes:
+        filters: What the search is held to, beside what the question itself says.
+        hyde: Whether a hypothetical passage is searched too; None: as the library's settings say.
+        rerank: Whether a cross-encoder sorts what was found; None: as the library's settings say.
+        rewrite: What to search instead of what the model would make of a follow-up; empty: the model decides.
+    """
+
+    filters: Filters = Filters()
+    hyde: bool | None = None
+    rerank: bool | None = None
+    rewrite: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk found by one stage, with that stage's score and rank (from 1)."""
+    """A chunk found by one stage, with that stage's score and rank (from 1).
+
+    Attributes:
+        copies: Passages that say nearly the same and were folded into this one, best first.
+        note: Why it is here, where no search found it ("“see Table C.4” in [2]"); else empty.
+    """
 
     chunk: Chunk
     score: float
     rank: int
+    copies: tuple[Chunk, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -635,7 +711,8 @@ class Stage:
     """What one step of the search found.
 
     Attributes:
-        name: ``dense``, ``lexical``, ``fusion``.
+        name: ``dense``, ``lexical``, ``sparse``, ``clause``, ``fusion``, ``rerank``, ``fold``, ``follow``; a leg that
+            searched another query than the first one says so behind a colon (``dense: hypothetical``).
         score_name: What its scores are: ``cosine``, ``bm25``, ``rrf``.
         hits: Best first.
         seconds: Time it took.
@@ -674,12 +751,15 @@ class Retrieval:
 
     Attributes:
         question: As typed.
-        queries: What was searched: the rewritten question where there is one, else the question.
+        queries: What was searched: first what the answer is to be about (the rewritten question where there is one,
+            else the question without its filters), then what was searched beside it.
         rewrite_note: Why the question was rewritten or left alone.
         hits: The final order, best first; their score is the last stage's.
         stages: In the order they ran.
         evidence: The verdict.
         seconds: By step: ``embed``, then each stage's name.
+        filters: What the search was held to, the question's own filters included.
+        hypothetical: The passage that a model made up to search with (HyDE); empty when there was none.
     """
 
     library: str
@@ -690,6 +770,8 @@ class Retrieval:
     stages: tuple[Stage, ...]
     evidence: Evidence
     seconds: Mapping[str, float] = field(default_factory=dict)
+    filters: Filters = Filters()
+    hypothetical: str = ""
 
     def scores(self, chunk_id: str) -> dict[str, float]:
         """Every score that the chunk got, by the score's name."""

@@ -16,7 +16,7 @@ from rag.engine import Engine
 from rag.settings import Settings
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +31,15 @@ def browser() -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+_REST = """() => new Promise((done) => {
+    const quiet = () => { seen.disconnect(); done(); };
+    let waiting = setTimeout(quiet, 300);
+    const seen = new MutationObserver(() => { clearTimeout(waiting); waiting = setTimeout(quiet, 300); });
+    seen.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+    setTimeout(quiet, 5000);
+})"""
 
 
 @dataclass
@@ -50,6 +59,27 @@ class Visit:
     engine: Engine
     uploads: Path
     problems: list[str]
+
+    def open(self) -> None:
+        """Loads the page, or loads it again, and waits until it has been filled."""
+        self.page.goto(self.address)
+        self.page.wait_for_selector(".fn-fact")
+        self.rest()
+
+    def rest(self) -> None:
+        """Waits until nothing on the page has changed for a while.
+
+        What a tab or a box holds Gradio draws once more a frame after opening it, as the server knows it: what was
+        typed between is gone. No person types so fast.
+        """
+        self.page.evaluate(_REST)
+
+    def fill(self, field: Locator | str, text: str) -> None:
+        """Types into a field, once the page is at rest."""
+        found = self.page.locator(field) if isinstance(field, str) else field
+        found.wait_for()
+        self.rest()
+        found.fill(text)
 
 
 @pytest.fixture
@@ -80,8 +110,7 @@ def visit(browser: Browser, settings: Settings, ollama: OllamaStandIn) -> Iterat
             ),
         )
         visits.append(opened)
-        page.goto(server.address)
-        page.wait_for_selector(".fn-fact")
+        opened.open()
         return opened
 
     yield start

@@ -40,9 +40,8 @@ def with_samples(indexed_samples: Path, tmp_path: Path) -> Path:
 
 
 def ask(visit: Visit, question: str) -> None:
-    field = visit.page.locator("#question textarea")
-    field.fill(question)
-    field.press("Enter")
+    visit.fill("#question textarea", question)
+    visit.page.locator("#question textarea").press("Enter")
 
 
 def wait_for_answer(visit: Visit, count: int = 1) -> None:
@@ -69,18 +68,18 @@ def test_index_a_folder_and_reload_in_the_middle(visit: Start, tmp_path: Path) -
     page = here.page
     assert page.locator("[data-do=sample]").inner_text() == "Index the sample notes"
     open_tab(here, "Ingest")
-    page.locator("#folder textarea, #folder input").fill(str(folder))
+    here.fill("#folder textarea, #folder input", str(folder))
     page.click("#preview")
     page.locator("#plan", has_text="25 new").wait_for()
     page.click("#index")
     page.locator("#job [data-state=running]", has_text=re.compile(r"[1-9]\d* of 25 files")).wait_for()
 
-    page.reload()
+    here.open()
     open_tab(here, "Ingest")
     page.locator("#job [data-state=running]", has_text="of 25 files").wait_for()
     page.locator("#job [data-state=done]", has_text="25 new").wait_for(timeout=120_000)
     page.locator("#files", has_text="25 files: 25 read").wait_for()
-    page.locator("#needle textarea, #needle input").fill("note-07")
+    here.fill("#needle textarea, #needle input", "note-07")
     page.locator("#files tbody tr").nth(1).wait_for(state="detached")
     assert "note-07.md" in page.locator("#files tbody").inner_text()
     page.click("#files [data-do=remove]")
@@ -96,7 +95,7 @@ def test_look_inside_a_file_and_read_it_with_another_encoding(visit: Start, tmp_
     here = visit(llm="none")
     page = here.page
     open_tab(here, "Ingest")
-    page.locator("#folder textarea, #folder input").fill(str(folder))
+    here.fill("#folder textarea, #folder input", str(folder))
     page.click("#preview")
     page.locator("#plan", has_text="4 files to index").wait_for()
     page.click("#plan [data-do=index]")
@@ -115,7 +114,7 @@ def test_look_inside_a_file_and_read_it_with_another_encoding(visit: Start, tmp_
     assert panel.locator("h3").inner_text() == "été <i>.txt"
     assert "lines 1–5" in panel.locator(".fn-piece-head").first.inner_text()
     panel.locator("summary", has_text="Encoding").click()
-    panel.locator("input[name=encoding]").fill("windows-1251")
+    here.fill(panel.locator("input[name=encoding]"), "windows-1251")
     page.keyboard.press("Enter")
     panel.locator(".fn-piece", has_text="L'йtй").first.wait_for()
     assert "set by you" in panel.locator(".fn-xray-head").inner_text()
@@ -131,18 +130,19 @@ def test_what_the_settings_leave_out_leaves_the_library(visit: Start, tmp_path: 
     here = visit(llm="none")
     page = here.page
     open_tab(here, "Ingest")
-    page.locator("#folder textarea, #folder input").fill(str(folder))
+    here.fill("#folder textarea, #folder input", str(folder))
     page.click("#index")
     page.locator("#job [data-state=done]").wait_for(timeout=120_000)
     page.click("#settings > button")
-    page.get_by_label("Exclude").fill("*-02.md")
+    here.fill(page.get_by_label("Exclude"), "*-02.md")
     page.click("#save-settings")
     page.locator("#saved", has_text="touches 1 file").wait_for()
     page.click("#saved [data-do=sync]")
     page.locator("#files", has_text="2 files: 2 read").wait_for(timeout=120_000)
-    page.reload()
+    here.open()
     open_tab(here, "Ingest")
     page.click("#settings > button")
+    here.rest()
     assert page.get_by_label("Exclude").input_value() == "*-02.md"
     assert (folder / "note-02.md").exists()
 
@@ -151,14 +151,14 @@ def test_a_password_opens_a_file_and_is_kept_nowhere(visit: Start, shared_data: 
     here = visit(llm="none")
     page = here.page
     open_tab(here, "Ingest")
-    page.locator("#folder textarea, #folder input").fill(str(shared_data / "pdf" / "encrypted-user"))
+    here.fill("#folder textarea, #folder input", str(shared_data / "pdf" / "encrypted-user"))
     page.click("#index")
     page.locator("#files", has_text="3 files: 0 read, 3 not").wait_for(timeout=120_000)
     row = page.locator("#files tr", has_text="libreoffice-writer-password")
     row.locator("button", has_text="Password…").click()
     panel = page.locator("dialog.fn-xray")
     for password, outcome in (("no", "Read again: not read"), ("openpassword", "Read again: read")):
-        panel.locator("input[type=password]").fill(password)
+        here.fill(panel.locator("input[type=password]"), password)
         page.keyboard.press("Enter")
         panel.locator(".fn-xray-told", has_text=outcome).wait_for()
     image = panel.locator("figure img")
@@ -177,7 +177,7 @@ def test_a_folder_that_vanished_is_forgotten_only_after_asking(visit: Start, tmp
     here = visit(llm="none")
     page = here.page
     open_tab(here, "Ingest")
-    page.locator("#folder textarea, #folder input").fill(str(folder))
+    here.fill("#folder textarea, #folder input", str(folder))
     page.click("#index")
     page.locator("#files", has_text="2 files: 2 read").wait_for(timeout=120_000)
     shutil.rmtree(folder)
@@ -197,13 +197,12 @@ def test_a_citation_says_that_its_file_has_changed(visit: Start, tmp_path: Path,
     page = here.page
     for _ in here.engine.sync(SAMPLES, folder):
         pass
-    page.reload()
-    page.wait_for_selector(".fn-fact")  # as at the first visit: the page has been filled
+    here.open()
     ask(here, "At how many bar does pump number 0 run?")
     wait_for_answer(here)
     assert page.locator(".fn-badge.aged").count() == 0
     (folder / "note-00.md").write_text("# Note 0\n\nThe pump is gone.\n", encoding="utf-8")
-    page.reload()
+    here.open()
     page.locator(".fn-badge.aged", has_text="changed since it was indexed").first.wait_for()
     assert "is not what the folder says now" in page.locator(".fn-answered").inner_text()
     page.locator("#side-state", has_text="1 file changed").get_by_role("button", name="Sync").click()
@@ -219,7 +218,7 @@ def test_a_library_is_renamed_and_several_are_searched_as_one(visit: Start, with
     page = here.page
     open_tab(here, "Ingest")
     page.click("#libraries > button")
-    page.get_by_label(f"Rename “{SAMPLES}” to").fill("Heron")
+    here.fill(page.get_by_label(f"Rename “{SAMPLES}” to"), "Heron")
     page.click("#rename-library")
     page.get_by_label("Rename “Heron” to").wait_for()
     assert sorted(info.name for info in here.engine.libraries()) == ["Heron", "Pumps"]
@@ -235,7 +234,7 @@ def test_a_stopped_index_resumes(visit: Start, tmp_path: Path) -> None:
     here = visit(llm="none")
     page = here.page
     open_tab(here, "Ingest")
-    page.locator("#folder textarea, #folder input").fill(str(write_notes(tmp_path / "notes", 20, days=35)))
+    here.fill("#folder textarea, #folder input", str(write_notes(tmp_path / "notes", 20, days=35)))
     page.click("#index")
     page.locator("#job [data-state=running]", has_text=re.compile(r"[1-9]\d* of 20 files")).wait_for()
     page.click("#stop-sync")
@@ -277,7 +276,7 @@ def test_ask_open_a_citation_and_look_inside(visit: Start, with_samples: Path, o
     assert "312 NTU" in " ".join(report.locator(".fn-prompt pre").all_inner_texts())
     page.locator("#health li").first.wait_for()
 
-    page.locator("#query textarea, #query input").fill("lightning")
+    here.fill("#query textarea, #query input", "lightning")
     page.locator("#query button").click()
     report.locator("dd", has_text="lightning").first.wait_for()
     assert report.locator(".fn-prompt").count() == 0
@@ -293,7 +292,7 @@ def test_an_answer_survives_a_reload_and_can_be_stopped(
     ask(here, "How often do the wipers sweep the optical window?")
     page.locator(".fn-text", has_text="word3").wait_for()
     assert page.locator("details.fn-card").count() > 0
-    page.reload()
+    here.open()
     page.locator(".fn-text", has_text="word9").wait_for()
     page.locator("#question .stop-button").click()
     wait_for_answer(here)
@@ -348,7 +347,7 @@ def test_conversations_are_kept_renamed_exported_and_deleted(
     ask(here, "How often do the wipers sweep the optical window?")
     wait_for_answer(here)
     page.click("[data-do=rename]")
-    page.locator(".fn-rename:visible").fill("Wipers <img src=x onerror=alert(1)>")
+    here.fill(".fn-rename:visible", "Wipers <img src=x onerror=alert(1)>")
     page.keyboard.press("Enter")
     page.locator(".fn-conversations", has_text="Wipers <img").wait_for()
     with page.expect_download() as download:
@@ -412,7 +411,7 @@ def test_libraries_are_created_and_deleted_after_asking(visit: Start) -> None:
     page = here.page
     open_tab(here, "Ingest")
     page.click("#libraries > button")
-    page.get_by_label("Name of a new library").fill("Thesis")
+    here.fill(page.get_by_label("Name of a new library"), "Thesis")
     page.get_by_role("button", name="Create library").click()
     page.get_by_role("button", name="Delete “Thesis”…").click()
     page.get_by_role("button", name="Delete it").click()

@@ -682,12 +682,14 @@ class SearchOptions:
         hyde: Whether a hypothetical passage is searched too; None: as the library's settings say.
         rerank: Whether a cross-encoder sorts what was found; None: as the library's settings say.
         rewrite: What to search instead of what the model would make of a follow-up; empty: the model decides.
+        anyway: The model is asked even where the notes do not seem to say.
     """
 
     filters: Filters = Filters()
     hyde: bool | None = None
     rerank: bool | None = None
     rewrite: str = ""
+    anyway: bool = False
 
 
 @dataclass(frozen=True, slots=True)

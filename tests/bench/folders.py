@@ -134,7 +134,10 @@ def _make_pdfs(root: Path, count: int) -> None:
     for path in sorted((DATA / "pdf").rglob("*.pdf")):
         try:
             with pymupdf.open(path) as document:
-                if not document.needs_pass and 0 < document.page_count <= 4 and document[0].get_text().strip():
+                if document.needs_pass or document.page_count > 4:
+                    continue
+                if all([page.get_text().strip() for page in document]):  # a list: every page has to load
+                    document.tobytes()
                     sources.append(path)
         except RuntimeError:
             continue

@@ -205,7 +205,8 @@ def test_a_citation_says_that_its_file_has_changed(visit: Start, tmp_path: Path,
     here.open()
     page.locator(".fn-badge.aged", has_text="changed since it was indexed").first.wait_for()
     assert "is not what the folder says now" in page.locator(".fn-answered").inner_text()
-    page.locator("#side-state", has_text="1 file changed").get_by_role("button", name="Sync").click()
+    # Folders are compared every half a minute.
+    page.locator("#side-state", has_text="1 file changed").get_by_role("button", name="Sync").click(timeout=90_000)
     page.locator(".fn-badge.aged", has_text="from an older version").first.wait_for()
 
 

@@ -139,7 +139,7 @@ def _make_pdfs(root: Path, count: int) -> None:
                 if all([page.get_text().strip() for page in document]):  # a list: every page has to load
                     document.tobytes()
                     sources.append(path)
-        except RuntimeError:
+        except (RuntimeError, pymupdf.mupdf.FzErrorBase):
             continue
     for number in range(count):
         source = sources[number % len(sources)]

@@ -11,6 +11,7 @@
     │   ├── InputTooLong         a text or prompt longer than the model takes
     │   └── DownloadFailed       no source, disk full, wrong hash, stopped
     ├── SourceError              a file or folder cannot be read
+    ├── QueryError               a question's filters cannot be read
     └── LibraryError
         ├── LibraryMissing       no library of that name
         ├── LibraryEmpty         nothing is indexed yet
@@ -86,6 +87,10 @@ class SourceError(RagError):
 
     def __reduce__(self) -> tuple[type[SourceError], tuple[str, str, Remedy | None]]:
         return type(self), (self.message, self.hint, self.remedy)  # it crosses from a reader's process to ours
+
+
+class QueryError(RagError):
+    """A question's filters cannot be read, or leave nothing to search for."""
 
 
 class LibraryError(RagError):

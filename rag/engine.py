@@ -32,6 +32,7 @@ from rag.sources.patterns import Patterns
 from rag.sources.scan import folder_of
 from rag.sources.workers import ReaderPool
 from rag.types import (
+    DEFAULT_SEARCH,
     AnswerDone,
     AnswerEvent,
     Change,
@@ -52,6 +53,7 @@ from rag.types import (
     PullProgress,
     ReadOptions,
     Retrieval,
+    SearchOptions,
     Span,
     Status,
     SyncEvent,
@@ -409,6 +411,7 @@ class Engine:
         conversation: int | None = None,
         notes: int | None = None,
         also: Sequence[str] = (),
+        options: SearchOptions = DEFAULT_SEARCH,
     ) -> Generator[AnswerEvent, None, None]:
         """Answers a question.
 
@@ -417,7 +420,8 @@ class Engine:
             question: The question.
             also: Other libraries to search with it, built with the same embedder.
             conversation: Its earlier exchanges are the history, and this one is kept there; None: kept nowhere.
-            notes: Passages for the model; None: by the settings or the model's size.
+            notes: Passages for the model; None: by the settings, else by the evidence and the model's size.
+            options: What the person decided for this question.
 
         Yields:
             RetrievalDone, TextDelta for every piece of text, then AnswerDone. Closing the iterator stops the model;
@@ -427,7 +431,8 @@ class Engine:
         exchanges = opened.catalog.exchanges(conversation) if conversation is not None else ()
         with self._models.using_chat() as chat:
             wanted = notes or self.settings.notes or None
-            answering = Answering(self._retriever(library, *also), chat, wanted, self.settings.answer_tokens)
+            retriever = self._retriever(library, *also, chat=chat, options=options)
+            answering = Answering(retriever, chat, wanted, self.settings.answer_tokens, options)
             run = AnswerRun(answering, question.strip(), _turns(exchanges))
             events = run.events()
             try:
@@ -442,9 +447,21 @@ class Engine:
                     self._keep(opened, conversation, trace)
                 raise
 
-    def search(self, library: str, query: str, also: Sequence[str] = ()) -> Retrieval:
-        """Searches without answering."""
-        return self._retriever(library, *also).search(query.strip())
+    def search(
+        self, library: str, query: str, also: Sequence[str] = (), options: SearchOptions = DEFAULT_SEARCH
+    ) -> Retrieval:
+        """Searches without answering.
+
+        Raises:
+            FilterError: A filter cannot be read.
+        """
+        with self._models.using_chat() as chat:
+            retriever = self._retriever(library, *also, chat=chat, options=options)
+            return retriever.search(query.strip(), options=options)
+
+    def reranker(self) -> tuple[bool, str]:
+        """Whether there is a cross-encoder on this machine to sort what was found, and which, or why not."""
+        return False, "No reranker is on this machine."
 
     def chunk(self, library: str, chunk_id: str) -> Chunk | None:
         """A chunk by its id; None when neither the library nor another one has it any more."""
@@ -736,7 +753,7 @@ class Engine:
                 self._watch(library)  # it may have one more folder now
             self._steps.resume(library.name)
 
-    def _retriever(self, *names: str) -> Retriever:
+    def _retriever(self, *names: str, chat: ChatModel | None, options: SearchOptions) -> Retriever:
         libraries = tuple(self._shelf.library(name) for name in dict.fromkeys(names))
         filled = next((library for library in libraries if library.catalog.embedder()), libraries[0])
         return Retriever(libraries=libraries, embedder=self._embedder(filled), candidates=self.settings.candidates)

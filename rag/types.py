@@ -692,6 +692,10 @@ class SearchOptions:
     anyway: bool = False
 
 
+DEFAULT_SEARCH = SearchOptions()
+"""How is searched where nobody said otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A chunk found by one stage, with that stage's score and rank (from 1).
@@ -802,13 +806,16 @@ class Passage:
     Attributes:
         number: The ``n`` of ``[n]``, from 1; 0 when it is not in the prompt.
         tokens: What it costs in the prompt, in the chat model's tokens (see ``Window.exact``).
-        reason: Why it is not in the prompt; empty when it is.
+        reason: Why it is not in the prompt by itself; empty when it is.
+        joined: The neighbouring chunks of one section that this passage was put together from, in order; empty for one
+            chunk alone. The hit's chunk then holds the whole.
     """
 
     number: int
     hit: Hit
     tokens: int
     reason: str = ""
+    joined: tuple[Chunk, ...] = ()
 
     @property
     def in_prompt(self) -> bool:

@@ -25,12 +25,14 @@ from rag.answering.budget import build_prompt, with_read_tokens
 from rag.answering.citations import check_citations
 from rag.answering.condense import condense
 from rag.answering.prompts import REFUSAL, refusal_text
-from rag.answering.stream import is_refusal, until_refusal, without_thinking
+from rag.answering.stream import is_refusal, until_refusal
 from rag.errors import ModelError
 from rag.models.base import ChatModel
+from rag.models.thinking import without_thinking
 from rag.retrieval.lexical import weigh_terms
 from rag.retrieval.retriever import Retriever
 from rag.types import (
+    DEFAULT_SEARCH,
     Answer,
     AnswerDone,
     AnswerEvent,
@@ -38,6 +40,7 @@ from rag.types import (
     Prompt,
     Retrieval,
     RetrievalDone,
+    SearchOptions,
     TextDelta,
     Trace,
     Turn,
@@ -69,12 +72,14 @@ class Answering:
         chat: The model; None: Footnote only searches.
         notes: Passages for the model; None: by its size.
         answer_room: Tokens that the answer may have.
+        options: What the person decided for this question.
     """
 
     retriever: Retriever
     chat: ChatModel | None
     notes: int | None
     answer_room: int
+    options: SearchOptions = DEFAULT_SEARCH
 
     def chain(self) -> Runnable[State, State]:
         """The chain; without a model it ends after the retrieval."""
@@ -87,15 +92,24 @@ class Answering:
         return (
             searching
             | RunnablePassthrough.assign(prompt=RunnableLambda(self._prompt))
-            | RunnablePassthrough.assign(answer=RunnableBranch((_nothing_found, RunnableLambda(_silence)), asking))
+            | RunnablePassthrough.assign(answer=RunnableBranch((self._refuses, RunnableLambda(_silence)), asking))
         )
 
+    def refuses(self, retrieval: Retrieval) -> bool:
+        """Whether the model is not asked, since the notes do not seem to say."""
+        return retrieval.evidence.verdict is Verdict.NONE and not (self.options.anyway and retrieval.hits)
+
+    def _refuses(self, state: State) -> bool:
+        return self.refuses(state["retrieval"])
+
     def _condense(self, state: State) -> tuple[str, str]:
+        if self.options.rewrite:
+            return self.options.rewrite, "Searched as you wrote it."
         return condense(state["question"], state["history"], self.chat)
 
     def _retrieve(self, state: State) -> Retrieval:
         query, note = state["query"]
-        return self.retriever.search(state["question"], query, note)
+        return self.retriever.search(state["question"], query, note, self.options)
 
     def _prompt(self, state: State) -> Prompt:
         if self.chat is None:
@@ -104,10 +118,6 @@ class Answering:
         return build_prompt(
             retrieval.queries[0], retrieval.hits, state["history"], self.chat, self.notes, self.answer_room
         )
-
-
-def _nothing_found(state: State) -> bool:
-    return bool(state["retrieval"].evidence.verdict is Verdict.NONE)
 
 
 def _silence(state: State) -> None:
@@ -157,7 +167,7 @@ class AnswerRun:
         yield RetrievalDone(retrieval, self._prompt)
         if self._prompt is None:
             yield self._done(SEARCH_ONLY, "search_only")
-        elif retrieval.evidence.verdict is Verdict.NONE:
+        elif self._answering.refuses(retrieval):
             yield self._done(refusal_text(self._question), "not_in_notes")
         else:
             yield from self._generate()

@@ -9,9 +9,9 @@ from langchain_core.messages import BaseMessage
 
 from rag.answering.language import language_of
 from rag.answering.prompts import condense_messages
-from rag.answering.stream import without_thinking
 from rag.index.terms import terms
 from rag.models.base import ChatModel
+from rag.models.thinking import without_thinking
 from rag.types import Turn
 
 _POINTS_BACK = {

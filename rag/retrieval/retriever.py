@@ -18,7 +18,7 @@ from rag.retrieval.dense import search_dense
 from rag.retrieval.evidence import judge
 from rag.retrieval.fusion import fuse
 from rag.retrieval.lexical import search_lexical, weigh_terms
-from rag.types import Retrieval, Stage
+from rag.types import DEFAULT_SEARCH, Retrieval, SearchOptions, Stage
 
 
 class Retriever(BaseRetriever):
@@ -36,13 +36,16 @@ class Retriever(BaseRetriever):
     embedder: Embedder
     candidates: int = 30
 
-    def search(self, question: str, query: str = "", rewrite_note: str = "") -> Retrieval:
+    def search(
+        self, question: str, query: str = "", rewrite_note: str = "", options: SearchOptions = DEFAULT_SEARCH
+    ) -> Retrieval:
         """Searches, and records every stage.
 
         Args:
             question: As typed.
             query: What to search; empty: the question itself.
             rewrite_note: Why the query differs from the question, for the record.
+            options: What the person decided for this question.
 
         Raises:
             LibraryEmpty: Nothing is indexed.

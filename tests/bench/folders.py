@@ -136,8 +136,8 @@ def _make_pdfs(root: Path, count: int) -> None:
             with pymupdf.open(path) as document:
                 if document.needs_pass or document.page_count > 4:
                     continue
-                if all([page.get_text().strip() for page in document]):  # a list: every page has to load
-                    document.tobytes()
+                texts = [page.get_text().strip() for page in document]  # every page has to load
+                if texts and all(texts):
                     sources.append(path)
         except (RuntimeError, pymupdf.mupdf.FzErrorBase):
             continue

@@ -1,0 +1,80 @@
+"""Passages that say nearly the same → the best of them, with the others as its copies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rag.index.terms import terms
+from rag.types import Hit, Stage
+
+NEARLY = 0.8
+"""Share of three-term sequences that two passages have in common from which on they count as copies.
+
+Source: the resemblance of Broder 1997, "On the resemblance and containment of documents".
+"""
+
+_SEQUENCE = 3
+
+
+def fold(ranking: Stage) -> Stage:
+    """Folds copies into the best-ranked passage, and lets tables of contents follow all other passages.
+
+    Passages in which other numbers stand are no copies, however alike they are: a reading of 12 bar is not one of 13.
+    """
+    started = time.perf_counter()
+    kept: list[Hit] = []
+    prints: list[_Print] = []
+    contents: list[Hit] = []
+    folded = 0
+    for hit in ranking.hits:
+        if hit.chunk.contents:
+            contents.append(hit)
+            continue
+        fingerprint = _fingerprint(hit.chunk.text)
+        twin = next((at for at, other in enumerate(prints) if fingerprint.is_copy_of(other)), None)
+        if twin is None:
+            kept.append(hit)
+            prints.append(fingerprint)
+        else:
+            folded += 1
+            kept[twin] = replace(kept[twin], copies=(*kept[twin].copies, hit.chunk))
+    hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate((*kept, *contents), start=1))
+    return Stage("fold", ranking.score_name, hits, time.perf_counter() - started, note=_note(folded, len(contents)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Print:
+    numbers: tuple[str, ...]
+    sequences: frozenset[tuple[str, ...]]
+
+    def is_copy_of(self, other: _Print) -> bool:
+        if self.numbers != other.numbers or not self.sequences:
+            return False
+        fewer, more = sorted((len(self.sequences), len(other.sequences)))
+        if fewer < NEARLY * more:  # then the sequences in common are too few, whatever they are
+            return False
+        common = len(self.sequences & other.sequences)
+        return common >= NEARLY * (fewer + more - common)
+
+
+def _fingerprint(text: str) -> _Print:
+    found = terms(text)
+    return _Print(
+        tuple(sorted({term for term in found if any(character.isdigit() for character in term)})),
+        frozenset(_sequences(found)),
+    )
+
+
+def _sequences(found: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(found[at : at + _SEQUENCE]) for at in range(max(1, len(found) - _SEQUENCE + 1))]
+
+
+def _note(folded: int, contents: int) -> str:
+    notes = []
+    if folded:
+        notes.append(f"Nearly the same as a better one, and folded into it: {folded}.")
+    if contents:
+        notes.append(f"Tables of contents, put last: {contents}.")
+    return " ".join(notes)

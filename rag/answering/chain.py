@@ -21,7 +21,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, RunnablePassthrough
 
-from rag.answering.budget import build_prompt, with_read_tokens
+from rag.answering.budget import build_prompt, passages_wanted, with_read_tokens
 from rag.answering.citations import check_citations
 from rag.answering.condense import condense
 from rag.answering.prompts import REFUSAL, refusal_text
@@ -70,7 +70,7 @@ class Answering:
     Attributes:
         retriever: Over the libraries that are asked.
         chat: The model; None: Footnote only searches.
-        notes: Passages for the model; None: by its size.
+        notes: Passages for the model; None: by the evidence and its size.
         answer_room: Tokens that the answer may have.
         options: What the person decided for this question.
     """
@@ -115,9 +115,8 @@ class Answering:
         if self.chat is None:
             raise ValueError("There is no prompt without a model.")
         retrieval = state["retrieval"]
-        return build_prompt(
-            retrieval.queries[0], retrieval.hits, state["history"], self.chat, self.notes, self.answer_room
-        )
+        wanted = self.notes or passages_wanted(retrieval, small=self.chat.identity.small)
+        return build_prompt(retrieval.queries[0], retrieval.hits, state["history"], self.chat, wanted, self.answer_room)
 
 
 def _silence(state: State) -> None:

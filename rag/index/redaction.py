@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from rag.types import Chunk, Hit, Trace
+from rag.types import Chunk, Hit, Passage, Trace
 
 REMOVED = "[removed with its file]"
 """Stands where words of a removed file stood."""
@@ -33,21 +33,25 @@ def redacted(trace: Trace, sources: Collection[str]) -> Trace:
         return replace(chunk, title=REMOVED, text="", heading_path=(), context="")
 
     def hits(some: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        return tuple(replace(hit, chunk=without(hit.chunk)) for hit in some)
+        return tuple(
+            replace(hit, chunk=without(hit.chunk), copies=tuple(without(copy) for copy in hit.copies)) for hit in some
+        )
+
+    def passage(one: Passage) -> Passage:
+        # A passage may hold more of its file than its chunk did, but of no other file.
+        return replace(one, hit=hits((one.hit,))[0], joined=tuple(without(chunk) for chunk in one.joined))
 
     retrieval = replace(
         trace.retrieval,
         queries=(trace.retrieval.question,),
+        hypothetical="",
         hits=hits(trace.retrieval.hits),
         stages=tuple(replace(stage, hits=hits(stage.hits)) for stage in trace.retrieval.stages),
     )
     prompt = trace.prompt and replace(
         trace.prompt,
         messages=tuple(replace(message, content=REMOVED) for message in trace.prompt.messages),
-        passages=tuple(
-            replace(passage, hit=replace(passage.hit, chunk=without(passage.hit.chunk)))
-            for passage in trace.prompt.passages
-        ),
+        passages=tuple(passage(one) for one in trace.prompt.passages),
     )
     text = trace.answer.text
     for citation in trace.answer.citations:
@@ -73,7 +77,8 @@ def _source(chunk: Chunk) -> str:
 
 
 def _chunks(trace: Trace) -> Iterator[Chunk]:
-    yield from (hit.chunk for hit in trace.retrieval.hits)
-    yield from (hit.chunk for stage in trace.retrieval.stages for hit in stage.hits)
+    for hits in (trace.retrieval.hits, *(stage.hits for stage in trace.retrieval.stages)):
+        for hit in hits:
+            yield from (hit.chunk, *hit.copies)
     yield from (passage.hit.chunk for passage in (trace.prompt.passages if trace.prompt else ()))
     yield from (citation.chunk for citation in trace.answer.citations)

@@ -1,0 +1,71 @@
+"""What models gave once, kept on disk: a benchmark is run many times, and its texts and models stay the same."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rag.models.base import Embedder
+from rag.settings import load_settings
+
+
+class Kept:
+    """Values by what they were made from, in ``bench.sqlite`` in the user's cache folder.
+
+    Args:
+        path: The file; None: the usual one.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        path = path or load_settings().cache / "bench.sqlite"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._connection = sqlite3.connect(path, timeout=60.0, isolation_level=None)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._connection.execute("CREATE TABLE IF NOT EXISTS made (key BLOB PRIMARY KEY, value BLOB NOT NULL)")
+
+    def get(self, key: Sequence[str], make: Callable[[], bytes]) -> bytes:
+        """The value of a key, made now where it was never made before."""
+        digest = hashlib.sha256("\0".join(key).encode(errors="surrogatepass")).digest()
+        row = self._connection.execute("SELECT value FROM made WHERE key = ?", (digest,)).fetchone()
+        if row is None:
+            row = (make(),)
+            self._connection.execute("INSERT OR REPLACE INTO made VALUES (?, ?)", (digest, row[0]))
+        return bytes(row[0])
+
+    def text(self, key: Sequence[str], make: Callable[[], str]) -> str:
+        """A text that was made from a key."""
+        return self.get(key, lambda: make().encode()).decode()
+
+
+class CachedEmbedder(Embedder):
+    """An embedder that computes no vector twice, in this run or a later one.
+
+    Args:
+        embedder: The real one.
+        kept: Where its vectors are kept.
+    """
+
+    def __init__(self, embedder: Embedder, kept: Kept) -> None:
+        self._embedder = embedder
+        self._kept = kept
+        self.identity = embedder.identity
+        self.device = embedder.device
+        self.exact_counts = embedder.exact_counts
+
+    def count_tokens(self, text: str) -> int:
+        return self._embedder.count_tokens(text)
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self._vector("passage", text, lambda text: self._embedder.embed_documents([text])[0]) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return self._vector("question", text, self._embedder.embed_query)
+
+    def _vector(self, kind: str, text: str, embed: Callable[[str], Sequence[float]]) -> list[float]:
+        made = self._kept.get((repr(self.identity), kind, text), lambda: np.asarray(embed(text), "<f4").tobytes())
+        return np.frombuffer(made, "<f4").tolist()

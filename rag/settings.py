@@ -11,7 +11,7 @@ import json
 import os
 import threading
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import platformdirs
@@ -64,6 +64,13 @@ class Settings(BaseSettings):
     )
     device: str = Field("auto", description="Where sentence-transformers runs: auto, cpu, cuda, cuda:1, mps.")
     embed_batch_tokens: int = Field(8192, ge=64, description="Tokens embedded at once, padding included.")
+    token_vectors: Literal["auto", "on", "off"] = Field(
+        "auto", description="Whether BGE-M3 compares what was found token by token: auto (on a GPU), on, off."
+    )
+    reranker: str = Field(
+        "auto",
+        description="What reranks: auto (bge-reranker-v2-m3 where it is), none, or a cross-encoder's name or folder.",
+    )
 
     llm: str = Field("auto", description="auto, embedded, ollama:MODEL, openai:MODEL, or none (search only).")
     model_path: Path | None = Field(None, description="A GGUF file of your own for the embedded model.")
@@ -77,8 +84,12 @@ class Settings(BaseSettings):
     keep_alive: str = Field("10m", description="How long Ollama keeps the model loaded.")
     timeout: float = Field(300.0, gt=0, description="Seconds to wait for a model's next words before giving up.")
 
+    chunk_profile: Literal["sections", "words"] = Field(
+        "sections", description="How documents are cut: sections (one a chunk), or words (windows of one length)."
+    )
     chunk_tokens: int = Field(200, ge=32, description="Longest chunk, in the embedder's tokens.")
     chunk_overlap: int = Field(30, ge=0, description="Tokens that pieces of one split section share.")
+    chunk_minimum: int = Field(32, ge=0, description="Shorter chunks ride with their neighbours, in tokens.")
     candidates: int = Field(30, ge=1, description="Chunks that each search leg hands to the fusion.")
     notes: int = Field(0, ge=0, le=50, description="Chunks given to the model; 0 lets the model's size decide.")
 

@@ -6,11 +6,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rag.errors import ModelFailed
 from rag.types import ChatModelIdentity, EmbedderIdentity
@@ -89,6 +90,20 @@ def is_small(size: str) -> bool:
     return found is not None and float(found[1]) / (1 if found[2] == "b" else 1000) < 3
 
 
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What one pass through an embedder gives for some texts.
+
+    Attributes:
+        vectors: One a text. Shape: (n_texts, dimension), L2-normalised.
+        weights: Of each text, the weight of every token of the model's vocabulary that it is about; None where the
+            model has no sparse head.
+    """
+
+    vectors: list[list[float]]
+    weights: list[dict[int, float]] | None = None
+
+
 class Embedder(Embeddings):
     """LangChain's ``Embeddings`` and what an index needs beside it.
 
@@ -123,6 +138,30 @@ class Embedder(Embeddings):
     @abstractmethod
     def embed_query(self, text: str) -> list[float]:
         """Embeds a question; like ``embed_documents`` with the other prefix. Shape: (dimension,)."""
+
+    def embed_passages(self, texts: list[str]) -> Embedded:
+        """Like ``embed_documents``, with the sparse weights that the same pass gives."""
+        return Embedded(self.embed_documents(texts))
+
+    def embed_question(self, text: str) -> Embedded:
+        """Like ``embed_query``, with the sparse weights that the same pass gives; for one text."""
+        return Embedded([self.embed_query(text)])
+
+    def sparse_weights(self, texts: list[str]) -> list[dict[int, float]] | None:
+        """The sparse weights of passages; None where the model has no such head. See :class:`Embedded`."""
+        return self.embed_passages(texts).weights
+
+    def token_vectors(self, texts: list[str]) -> list[NDArray[np.float32]] | None:
+        """A vector for every token of a text, questions and passages alike; None where the model has no such head.
+
+        Returns:
+            One matrix a text, in order. Shape: (n_tokens, dimension), float32, rows L2-normalised.
+
+        Raises:
+            InputTooLong: A text is longer than ``identity.max_tokens``; nothing is cut.
+            ModelError: The model failed.
+        """
+        return None
 
     def close(self) -> None:  # most embedders hold nothing that needs an end
         """Frees what the model holds; calling it twice is harmless."""

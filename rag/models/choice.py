@@ -18,6 +18,7 @@ from rag.models.devices import device_warnings
 from rag.models.embedded import EmbeddedChat, require_runtime
 from rag.models.ollama import OllamaChat, OllamaEmbedder, OllamaModel, OllamaServer
 from rag.models.openai_server import OpenAIChat
+from rag.models.reranker import Reranker
 from rag.models.sentence_transformer import SentenceTransformerEmbedder
 from rag.settings import Settings
 from rag.types import EmbedderIdentity, ModelChoice, PullProgress
@@ -30,11 +31,13 @@ __all__ = [
     "list_models",
     "pick_chat",
     "pick_embedder",
+    "pick_reranker",
     "pull",
 ]
 
-BGE_M3 = "BAAI/bge-m3"
-_BGE_M3_BYTES = 2_290_000_000
+_BGE_M3 = hub.SHORT_NAMES["bge-m3"]
+_BGE_RERANKER = hub.SHORT_NAMES["bge-reranker-v2-m3"]
+_FETCHED_BYTES = {_BGE_M3: 2_290_000_000, _BGE_RERANKER: 2_290_000_000}
 _SUGGESTED = (("qwen3:8b", 5_200_000_000), ("qwen3:4b", 2_600_000_000))
 _GET_A_MODEL = (
     "Without a chat model Footnote only searches. `python -m rag models pull embedded` fetches one (1.1 GB); "
@@ -54,14 +57,14 @@ def pick_embedder(settings: Settings, wanted: str) -> tuple[Embedder, str]:
         ModelError: It cannot be had.
     """
     if wanted == "auto":
-        if hub.cached_model(BGE_M3):
-            return SentenceTransformerEmbedder(settings, BGE_M3), "BGE-M3 is on this machine."
+        if hub.cached_model(_BGE_M3):
+            return SentenceTransformerEmbedder(settings, _BGE_M3), "BGE-M3 is on this machine."
         return BundledEmbedder(), "BGE-M3 is not on this machine: the bundled multilingual-e5-small."
     reason = f"{wanted} was chosen."
     if wanted == "e5-small":
         return BundledEmbedder(), reason
     if wanted == "bge-m3":
-        return SentenceTransformerEmbedder(settings, BGE_M3), reason
+        return SentenceTransformerEmbedder(settings, _BGE_M3), reason
     if wanted.startswith("ollama:"):
         return OllamaEmbedder(settings, wanted.removeprefix("ollama:")), reason
     return SentenceTransformerEmbedder(settings, wanted.removeprefix("hf:")), reason
@@ -120,6 +123,24 @@ def pick_chat(settings: Settings, wanted: str) -> tuple[ChatModel | None, str]:
     )
 
 
+def pick_reranker(settings: Settings) -> tuple[Reranker | None, str]:
+    """The cross-encoder that the setting ``reranker`` names, and why it is this one, or why there is none.
+
+    Raises:
+        ModelError: A model was named and cannot be had, or the one that is on the disk cannot be loaded.
+    """
+    wanted = settings.reranker
+    if wanted == "none":
+        return None, "No reranking, as FOOTNOTE_RERANKER says."
+    if wanted != "auto":
+        return Reranker(settings, hub.SHORT_NAMES.get(wanted, wanted)), f"{wanted} was chosen."
+    if hub.cached_model(_BGE_RERANKER):
+        return Reranker(settings, _BGE_RERANKER), "bge-reranker-v2-m3 is on this machine."
+    return None, (
+        "bge-reranker-v2-m3 is not on this machine; `python -m rag models pull bge-reranker-v2-m3` fetches it (2.3 GB)."
+    )
+
+
 def fallback_warnings(settings: Settings) -> tuple[str, ...]:
     """What the settings name and the last ``auto`` could not take, as sentences; asks no server again."""
     return _passed_over.get(settings, ())
@@ -142,7 +163,7 @@ def kind_of(settings: Settings, model_id: str) -> Literal["chat", "embedding"]:
 
 def list_models(settings: Settings) -> tuple[ModelChoice, ...]:
     """The models that can be chosen, or fetched and then chosen; asks Ollama and the configured server, not the hub."""
-    choices = [_embedded_choice(settings), *_openai_choices(settings), _bundled_choice(), _bge_m3_choice()]
+    choices = [_embedded_choice(settings), *_openai_choices(settings), _bundled_choice(), *_hub_choices()]
     try:
         models = OllamaServer(settings).models()
     except ModelError:
@@ -162,7 +183,8 @@ def pull(settings: Settings, model_id: str) -> Iterator[PullProgress]:
 
     Args:
         settings: Where models are kept, and Ollama's address.
-        model_id: ``embedded``, ``bge-m3``, ``ollama:NAME``, or ``hf:NAME`` for a sentence-transformers model.
+        model_id: ``embedded``, ``bge-m3``, ``bge-reranker-v2-m3``, ``ollama:NAME``, or ``hf:NAME`` for a
+            sentence-transformers model.
 
     Raises:
         ModelError: It cannot be fetched.
@@ -171,15 +193,15 @@ def pull(settings: Settings, model_id: str) -> Iterator[PullProgress]:
     provider, _, name = model_id.partition(":")
     if model_id == "embedded":
         return downloads.fetch(downloads.EMBEDDED, settings.models_dir)
-    if model_id == "bge-m3":
-        return hub.fetch_model(BGE_M3)
+    if model_id in hub.SHORT_NAMES:
+        return hub.fetch_model(hub.SHORT_NAMES[model_id])
     if provider == "ollama" and name:
         return OllamaServer(settings).pull(name)
     if provider == "hf" and name:
         return hub.fetch_model(name)
     raise SettingsError(
         f"There is nothing to fetch under the name {model_id!r}.",
-        "Fetch embedded, bge-m3, ollama:MODEL or hf:NAME (a sentence-transformers model).",
+        "Fetch embedded, bge-m3, bge-reranker-v2-m3, ollama:MODEL or hf:NAME (a sentence-transformers model).",
     )
 
 
@@ -298,9 +320,17 @@ def _bundled_choice() -> ModelChoice:
     return ModelChoice("e5-small", "embedding", label, True)
 
 
-def _bge_m3_choice() -> ModelChoice:
-    ready = hub.cached_model(BGE_M3) is not None
-    return ModelChoice("bge-m3", "embedding", "BGE-M3", ready, _BGE_M3_BYTES, "" if ready else "Not fetched yet.")
+def _hub_choices() -> list[ModelChoice]:
+    choices: list[ModelChoice] = []
+    kinds: tuple[tuple[str, Literal["embedding", "reranking"], str], ...] = (
+        ("bge-m3", "embedding", "BGE-M3"),
+        ("bge-reranker-v2-m3", "reranking", "bge-reranker-v2-m3"),
+    )
+    for id_, kind, label in kinds:
+        name = hub.SHORT_NAMES[id_]
+        ready = hub.cached_model(name) is not None
+        choices.append(ModelChoice(id_, kind, label, ready, _FETCHED_BYTES[name], "" if ready else "Not fetched yet."))
+    return choices
 
 
 def _ollama_choices(model: OllamaModel) -> list[ModelChoice]:

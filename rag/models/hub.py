@@ -16,6 +16,9 @@ import httpx2  # what the hub's client speaks through: its errors are of this li
 from rag.errors import DownloadFailed
 from rag.types import PullProgress
 
+SHORT_NAMES = {"bge-m3": "BAAI/bge-m3", "bge-reranker-v2-m3": "BAAI/bge-reranker-v2-m3"}
+"""What the models that Footnote suggests are called on the hub."""
+
 _PROBE_SECONDS = 3.0
 _HUB_ERRORS = (httpx2.HTTPError, OSError, ValueError)
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
@@ -39,6 +42,11 @@ def cached_model(name: str) -> Path | None:
         path.exists() for pattern in _WEIGHTS for path in snapshot.glob(pattern)
     )
     return snapshot if whole else None
+
+
+def pull_name(name: str) -> str:
+    """What ``models pull`` takes to fetch the model of that name on the hub."""
+    return next((short for short, full in SHORT_NAMES.items() if full == name), f"hf:{name}")
 
 
 def fetch_model(name: str) -> Iterator[PullProgress]:

@@ -1,31 +1,31 @@
-"""Embedders that run in torch: BGE-M3 or any other sentence-transformers model, from the disk, never from the hub."""
+"""Embedders that run in torch: BGE-M3 or any other sentence-transformers model."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from threading import Lock
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.errors import InputTooLong, ModelFailed, ModelMissing, ModelUnavailable
-from rag.models.base import Embedder, batches, known_prefixes, unit_rows
-from rag.models.hub import cached_model
+from rag.errors import InputTooLong
+from rag.models.base import Embedded, Embedder, known_prefixes, unit_rows
+from rag.models.bge_m3 import M3Heads, Output, has_heads
+from rag.models.torch_model import TorchModel
 from rag.settings import Settings
 from rag.types import EmbedderIdentity
 
 _UNKNOWN_LENGTH = 512
 _LONGEST = 100_000  # tokenizers write a huge number where they know no limit
-_SMALLEST_BUDGET = 64
+
+Result = TypeVar("Result")
 
 
 class SentenceTransformerEmbedder(Embedder):
-    """A sentence-transformers model; loading takes seconds, and the hub is never asked.
+    """A sentence-transformers model; where BGE-M3's heads lie beside it, with sparse weights and token vectors.
 
     Args:
-        settings: Device and tokens in a batch. ``auto`` takes CUDA, then Apple's MPS, then the CPU; weights are half
-            precision on a GPU and single precision on the CPU.
+        settings: Device and tokens in a batch; see :class:`~rag.models.torch_model.TorchModel`.
         name: The model's name on the hub, or its folder.
 
     Raises:
@@ -35,29 +35,20 @@ class SentenceTransformerEmbedder(Embedder):
     """
 
     def __init__(self, settings: Settings, name: str) -> None:
-        folder = Path(name).expanduser()
-        if not folder.is_dir():
-            cached = cached_model(name)
-            if cached is None:
-                raise ModelMissing(
-                    f"The embedder {name} is not on this machine.",
-                    f"Fetch it with `python -m rag models pull {'bge-m3' if name == 'BAAI/bge-m3' else f'hf:{name}'}`.",
-                )
-            folder = cached
-        self._name = name
-        self._budget = settings.embed_batch_tokens
-        self._lock = Lock()
-        self._model, self.device = _load(folder, settings.device)
-        query_prefix, passage_prefix = _prefixes(self._model, name)
+        self._torch = TorchModel(settings, name, "SentenceTransformer")
+        model = self._torch.model
+        self.device = self._torch.device
+        self._heads = M3Heads(self._torch.folder, model) if has_heads(self._torch.folder) else None
+        query_prefix, passage_prefix = _prefixes(model, name)
         self.identity = EmbedderIdentity(
             provider="sentence-transformers",
             model=name,
-            revision=folder.name if folder.parent.name == "snapshots" else "",
-            dimension=self._model.get_embedding_dimension(),
+            revision=self._torch.revision,
+            dimension=model.get_embedding_dimension(),
             normalized=True,
             query_prefix=query_prefix,
             passage_prefix=passage_prefix,
-            max_tokens=_max_tokens(self._model),
+            max_tokens=_max_tokens(model),
         )
 
     def count_tokens(self, text: str) -> int:
@@ -65,107 +56,67 @@ class SentenceTransformerEmbedder(Embedder):
         return self._count([self.identity.passage_prefix + text])[0]
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """See the base class. Where memory runs out, a batch is halved until it fits."""
-        return self._embed(texts, self.identity.passage_prefix)
+        """See the base class."""
+        return self.embed_passages(texts).vectors
 
     def embed_query(self, text: str) -> list[float]:
         """See the base class."""
-        return self._embed([text], self.identity.query_prefix)[0]
+        return self.embed_question(text).vectors[0]
+
+    def embed_passages(self, texts: list[str]) -> Embedded:
+        """See the base class."""
+        return self._embed(texts, self.identity.passage_prefix)
+
+    def embed_question(self, text: str) -> Embedded:
+        """See the base class."""
+        return self._embed([text], self.identity.query_prefix)
+
+    def token_vectors(self, texts: list[str]) -> list[NDArray[np.float32]] | None:
+        """See the base class."""
+        if self._heads is None:
+            return None
+        return self._run(texts, "", self._heads.token_vectors) if texts else []
 
     def close(self) -> None:
         """Frees the weights; calling it twice is harmless."""
-        with self._lock:
-            self._model = None
-        self._free_memory()
+        self._heads = None
+        self._torch.close()
 
-    def _count(self, texts: list[str]) -> list[int]:
-        with self._lock:
-            encoded = self._model.tokenizer(texts, truncation=False, verbose=False)
-        return [len(ids) for ids in encoded["input_ids"]]
-
-    def _embed(self, texts: list[str], prefix: str) -> list[list[float]]:
+    def _embed(self, texts: list[str], prefix: str) -> Embedded:
         if not texts:
-            return []
+            return Embedded([], None if self._heads is None else [])
+        if self._heads is None:
+            return Embedded(unit_rows(self._run(texts, prefix, _vectors), self.identity.model))
+        both = self._run(texts, prefix, self._heads.vectors_and_weights)
+        vectors = unit_rows([vector for vector, _ in both], self.identity.model)
+        return Embedded(vectors, [weights for _, weights in both])
+
+    def _run(self, texts: list[str], prefix: str, read: Callable[[list[Output]], Sequence[Result]]) -> list[Result]:
+        """Sends texts through the model and reads from its outputs what is wanted; none may be too long."""
         counts = self._count([prefix + text for text in texts])
         longest = max(range(len(texts)), key=counts.__getitem__)
         if counts[longest] > self.identity.max_tokens:
             raise InputTooLong(
-                f"A text of {counts[longest]} tokens does not fit the {self.identity.max_tokens} of {self._name}: "
-                f"{texts[longest][:60]!r}…",
+                f"A text of {counts[longest]} tokens does not fit the {self.identity.max_tokens} of "
+                f"{self.identity.model}: {texts[longest][:60]!r}…",
                 "Make the chunks smaller (FOOTNOTE_CHUNK_TOKENS) or the question shorter.",
             )
-        vectors = np.empty((len(texts), self.identity.dimension), dtype=np.float32)
-        for group in batches(counts, self._budget):
-            vectors[group] = self._encode([texts[index] for index in group], prefix)
-        return unit_rows(vectors, self._name)
 
-    def _encode(self, texts: list[str], prefix: str) -> NDArray[np.float32]:
-        """One batch, in halves where memory runs out. Shape: (n_texts, dimension), float32."""
-        try:
-            with self._lock:
-                encoded: NDArray[np.float32] = self._model.encode(
-                    texts, prompt=prefix, batch_size=len(texts), show_progress_bar=False
-                )
-            return encoded
-        except RuntimeError as error:
-            out_of_memory = "out of memory" in str(error) or "not enough memory" in str(error)
-            if not out_of_memory:
-                raise ModelFailed(f"{self._name} failed: {error}", "Try FOOTNOTE_DEVICE=cpu.") from error
-            if len(texts) == 1:
-                raise ModelFailed(
-                    f"{self._name} has no memory left on {self.device} for a single text.",
-                    "Close other programs that use it, or set FOOTNOTE_DEVICE=cpu or smaller chunks.",
-                ) from error
-        # Outside the handler, since the exception holds on to the tensors that filled the memory.
-        self._free_memory()
-        self._budget = max(_SMALLEST_BUDGET, self._budget // 2)
-        half = len(texts) // 2
-        return np.concatenate([self._encode(texts[:half], prefix), self._encode(texts[half:], prefix)])
+        def forward(some: list[str]) -> Sequence[Result]:
+            encode = self._torch.model.encode
+            return read(encode(some, prompt=prefix, batch_size=len(some), show_progress_bar=False, output_value=None))
 
-    def _free_memory(self) -> None:
-        import torch
+        return self._torch.run(texts, counts, forward)
 
-        if self.device.startswith("cuda"):
-            torch.cuda.empty_cache()
-        elif self.device == "mps":
-            torch.mps.empty_cache()
+    def _count(self, texts: list[str]) -> list[int]:
+        with self._torch.lock:
+            encoded = self._torch.model.tokenizer(texts, truncation=False, verbose=False)
+        return [len(ids) for ids in encoded["input_ids"]]
 
 
-def _load(folder: Path, device: str) -> tuple[Any, str]:
-    """The model and the device that it is on."""
-    try:
-        import torch
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
-    except (ImportError, OSError) as error:
-        raise ModelUnavailable(
-            f"sentence-transformers cannot run on this system ({error}).", "Install the requirements again."
-        ) from error
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    device = _best_device(torch) if device == "auto" else device
-    try:
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise ModelUnavailable(
-            f"The device {device} cannot be used: {str(error).splitlines()[0]}", "Set FOOTNOTE_DEVICE to auto or cpu."
-        ) from error
-    # Said for both, since a file of half-precision weights would otherwise stay so on the CPU, where it is slow.
-    precision = torch.float32 if device == "cpu" else torch.float16
-    try:
-        model = SentenceTransformer(
-            str(folder), device=device, local_files_only=True, model_kwargs={"dtype": precision}
-        )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError) as error:
-        raise ModelFailed(
-            f"The embedder in {folder} cannot be loaded: {str(error).splitlines()[0]}", "Fetch it again."
-        ) from error
-    return model, str(model.device)
-
-
-def _best_device(torch: Any) -> str:
-    if torch.cuda.is_available():
-        return "cuda:0"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
+def _vectors(outputs: list[Output]) -> list[NDArray[np.float32]]:
+    """Shape of each: (dimension,), float32."""
+    return [output["sentence_embedding"].float().cpu().numpy() for output in outputs]
 
 
 def _max_tokens(model: Any) -> int:

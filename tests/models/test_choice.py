@@ -245,7 +245,7 @@ def test_what_a_model_is_for(make_settings, ollama, model_id, kind):
 
 def test_the_list_without_any_server(make_settings):
     choices = {choice.id: choice for choice in list_models(make_settings())}
-    assert choices.keys() == {"embedded", "e5-small", "bge-m3"}
+    assert choices.keys() == {"embedded", "e5-small", "bge-m3", "bge-reranker-v2-m3"}
     assert choices["e5-small"].ready
     assert not choices["embedded"].ready
     assert choices["embedded"].size == downloads.EMBEDDED.size

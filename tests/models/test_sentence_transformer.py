@@ -102,7 +102,7 @@ def watch_batches(embedder, memory=None):
 
 
 def first_layer(embedder):
-    return embedder._model.transformers_model.embeddings.word_embeddings
+    return embedder._torch.model.transformers_model.embeddings.word_embeddings
 
 
 def test_out_of_memory_halves_the_batch_and_loses_nothing(model_folder, make_settings, embedder):
@@ -233,7 +233,7 @@ def test_half_precision_weights_run_in_single_precision_on_the_cpu(model_folder,
     folder = tmp_path / "half"
     SentenceTransformer(str(model_folder), device="cpu").half().save(str(folder))
     embedder = SentenceTransformerEmbedder(make_settings(), str(folder))
-    assert next(embedder._model.parameters()).dtype is torch.float32
+    assert next(embedder._torch.model.parameters()).dtype is torch.float32
 
 
 def test_closing_twice_is_harmless(model_folder, make_settings):

@@ -1,0 +1,100 @@
+"""Cross-encoders: a question and a passage read together, which tells more than two vectors, and takes longer."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.errors import InputTooLong, ModelFailed
+from rag.models.torch_model import TorchModel
+from rag.settings import Settings
+
+_UNKNOWN_LENGTH = 512
+_LONGEST = 100_000  # tokenizers write a huge number where they know no limit
+_LEAST_ROOM = 32  # tokens that a question has to leave for a passage
+
+
+class Reranker:
+    """A cross-encoder such as bge-reranker-v2-m3; loading takes seconds, and the hub is never asked.
+
+    Args:
+        settings: Device and tokens in a batch; see :class:`~rag.models.torch_model.TorchModel`.
+        name: The model's name on the hub, or its folder.
+
+    Attributes:
+        name: As given.
+        device: Where it runs: ``cpu``, ``cuda:0``, ``mps``.
+        max_tokens: The longest pair that it reads at once, special tokens included.
+
+    Raises:
+        ModelMissing: It is not on this disk.
+        ModelUnavailable: torch cannot be loaded, or the device that the settings name is not there.
+        ModelFailed: It cannot be loaded, or gives no single score for a pair.
+    """
+
+    def __init__(self, settings: Settings, name: str) -> None:
+        self._torch = TorchModel(settings, name, "CrossEncoder")
+        self.name = name
+        self.device = self._torch.device
+        model = self._torch.model
+        # Of a model without a trained head for it, the library would make one up by chance.
+        trained = any("SequenceClassification" in kind for kind in model.config.architectures or ())
+        if not trained or model.num_labels != 1:
+            self._torch.close()
+            raise ModelFailed(f"{name} gives no score for a question and a passage.", "Choose a cross-encoder.")
+        limits = (model.max_seq_length, model.tokenizer.model_max_length)
+        self.max_tokens = min((int(limit) for limit in limits if limit and limit < _LONGEST), default=_UNKNOWN_LENGTH)
+
+    def scores(self, query: str, texts: list[str]) -> list[float]:
+        """How well each passage answers a question: the model's own number (a logit), any size, higher is better.
+
+        A passage that is too long to be read beside the question is read in pieces that cover it all, and has the
+        score of its best one. Source: Dai and Callan 2019, "Deeper Text Understanding for IR with Contextual Neural
+        Language Modeling" (MaxP).
+
+        Raises:
+            InputTooLong: The question leaves no room for a passage; nothing is cut.
+            ModelFailed: The model failed.
+        """
+        if self._length(query, "") + _LEAST_ROOM > self.max_tokens:
+            raise InputTooLong(
+                f"The question leaves no room for a passage in the {self.max_tokens} tokens of {self.name}: "
+                f"{query[:60]!r}…",
+                "Ask more shortly, or switch reranking off.",
+            )
+        pieces = [self._pieces(query, text) for text in texts]
+        pairs = [(query, piece) for of_text in pieces for piece in of_text]
+        lengths = [self._length(*pair) for pair in pairs]
+        scores = iter(self._torch.run(pairs, lengths, self._score))
+        return [max(next(scores) for _ in of_text) for of_text in pieces]
+
+    def reads_whole(self, query: str, text: str) -> bool:
+        """Whether a passage is read in one piece beside the question."""
+        return self._length(query, text) <= self.max_tokens
+
+    def close(self) -> None:
+        """Frees the weights; calling it twice is harmless."""
+        self._torch.close()
+
+    def _length(self, query: str, text: str) -> int:
+        with self._torch.lock:
+            return len(self._torch.model.tokenizer(query, text, truncation=False, verbose=False)["input_ids"])
+
+    def _pieces(self, query: str, text: str) -> list[str]:
+        """The passage whole, or cut in halves, at white space where there is some, until each fits."""
+        if self.reads_whole(query, text):
+            return [text]
+        middle = len(text) // 2
+        space = text.rfind(" ", middle // 2, middle)
+        cut = middle if space < 0 else space
+        return self._pieces(query, text[:cut]) + self._pieces(query, text[cut:])
+
+    def _score(self, pairs: list[tuple[str, str]]) -> list[float]:
+        import torch
+
+        scores: NDArray[np.float32] = self._torch.model.predict(
+            pairs, batch_size=len(pairs), show_progress_bar=False, activation_fn=torch.nn.Identity()
+        )
+        if not np.all(np.isfinite(scores)):
+            raise ModelFailed(f"{self.name} gave a score that is no number.", "Set FOOTNOTE_DEVICE=cpu.")
+        return [float(score) for score in scores]

@@ -648,7 +648,9 @@ class Engine:
     def _profile(self, settings: LibrarySettings) -> ChunkProfile:
         limit = settings.chunk_tokens or self.settings.chunk_tokens
         overlap = self.settings.chunk_overlap if settings.chunk_overlap is None else settings.chunk_overlap
-        return ChunkProfile(limit, overlap)
+        minimum = self.settings.chunk_minimum if settings.chunk_minimum is None else settings.chunk_minimum
+        words = (settings.chunk_profile or self.settings.chunk_profile) == "words"
+        return ChunkProfile(limit, overlap, "words" if words else "sections", minimum)
 
     def _job(self, library: Library) -> SyncJob:
         return self._jobs.setdefault(library.name, SyncJob(library.catalog))

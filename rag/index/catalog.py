@@ -23,7 +23,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from rag.errors import LibraryCorrupt, LibraryError, RagError
-from rag.index.chunking import Piece, embedded_text
+from rag.index.chunking import Piece, embedded_text, numbered_path
 from rag.index.redaction import redacted, sources_of
 from rag.index.terms import terms
 from rag.types import (
@@ -56,7 +56,7 @@ CREATE TABLE IF NOT EXISTS file (
     state TEXT NOT NULL, reason TEXT NOT NULL, title TEXT NOT NULL, pages INTEGER NOT NULL, chunks INTEGER NOT NULL,
     indexed_at REAL NOT NULL, inode INTEGER NOT NULL, encoding TEXT NOT NULL, remedies TEXT NOT NULL,
     options TEXT NOT NULL, copy_of TEXT NOT NULL, authors TEXT NOT NULL, year INTEGER,
-    recipe TEXT NOT NULL, revision INTEGER NOT NULL, page_list TEXT NOT NULL,
+    date TEXT NOT NULL, recipe TEXT NOT NULL, revision INTEGER NOT NULL, page_list TEXT NOT NULL,
     UNIQUE (root, path)
 );
 CREATE INDEX IF NOT EXISTS file_copies ON file (root, copy_of) WHERE copy_of != '';
@@ -66,10 +66,12 @@ CREATE TABLE IF NOT EXISTS chunk (
     file_id INTEGER NOT NULL REFERENCES file (id) ON DELETE CASCADE,
     text TEXT NOT NULL, span_start INTEGER NOT NULL, span_end INTEGER NOT NULL,
     heading_path TEXT NOT NULL, page INTEGER, page_end INTEGER, tokens INTEGER NOT NULL, page_breaks TEXT NOT NULL,
-    place TEXT NOT NULL, context TEXT NOT NULL, embedded BLOB NOT NULL
+    place TEXT NOT NULL, context TEXT NOT NULL, embedded BLOB NOT NULL,
+    section TEXT NOT NULL, stance TEXT NOT NULL, contents INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS chunk_by_file ON chunk (file_id);
 CREATE INDEX IF NOT EXISTS chunk_by_embedded ON chunk (embedded);
+CREATE INDEX IF NOT EXISTS chunk_by_section ON chunk (section) WHERE section != '';
 CREATE VIRTUAL TABLE IF NOT EXISTS term_count USING fts5vocab (chunk_terms, row);
 CREATE TABLE IF NOT EXISTS folder (root TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS vector_journal (chunk_id TEXT PRIMARY KEY);
@@ -97,10 +99,11 @@ _KEYWORD_INDEX = """CREATE VIRTUAL TABLE IF NOT EXISTS chunk_terms USING fts5 (
     terms, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '._-§''々〆'"
 )"""
 
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSION = 3
 _SECURE_DELETE_SINCE = (3, 42)  # SQLite whose keyword index can take words out of itself at once
 _CHUNK = """SELECT chunk.id, chunk.file_id, file.path, file.title, chunk.text, chunk.span_start, chunk.span_end,
-    chunk.heading_path, chunk.page, chunk.page_end, chunk.tokens, chunk.page_breaks, chunk.place, chunk.context
+    chunk.heading_path, chunk.page, chunk.page_end, chunk.tokens, chunk.page_breaks, chunk.place, chunk.context,
+    chunk.section, chunk.stance, chunk.contents, file.date
     FROM chunk JOIN file ON file.id = chunk.file_id"""
 _FILE = """SELECT id, root, path, size, mtime_ns, sha256, state, reason, title, pages, chunks, indexed_at, inode,
     encoding, remedies, options, copy_of, authors, year FROM file"""
@@ -285,11 +288,11 @@ class Catalog:
 
     def _searched(self) -> Iterator[tuple[int, str]]:
         """Every chunk's row with its words as the keyword index should hold them."""
-        columns = "SELECT row, title, heading_path, context, text FROM chunk JOIN file ON file.id = file_id"
+        columns = "SELECT row, title, heading_path, section, context, text FROM chunk JOIN file ON file.id = file_id"
         last = 0
         while rows := self._connection.execute(f"{columns} WHERE row > ? ORDER BY row LIMIT 500", (last,)).fetchall():
-            for row, title, headings, context, text in rows:
-                yield row, _searched_terms(title, json.loads(headings), context, text)
+            for row, title, headings, section, context, text in rows:
+                yield row, _searched_terms(title, json.loads(headings), section, context, text)
             last = rows[-1][0]
 
     def _fact(self, name: str) -> str | None:
@@ -421,6 +424,7 @@ class Catalog:
             "copy_of": ending.copy_of,
             "authors": json.dumps(read.authors) if read.authors else "",
             "year": read.year,
+            "date": read.date,
             "recipe": ending.recipe,
             "page_list": _pages.dump_json(read.pages).decode() if read.pages else "",
         }
@@ -449,22 +453,26 @@ class Catalog:
                 headings = json.dumps(piece.heading_path)
                 where = (
                     piece.span.start, piece.span.end, piece.page, piece.page_end, json.dumps(piece.page_breaks),
-                    _place_json(piece.place),
+                    _place_json(piece.place), piece.section, piece.stance, piece.contents,
                 )  # fmt: skip
                 if id_ in stays:
                     execute(
                         "UPDATE chunk SET span_start = ?, span_end = ?, page = ?, page_end = ?, page_breaks = ?,"
-                        " place = ? WHERE id = ?",
+                        " place = ?, section = ?, stance = ?, contents = ? WHERE id = ?",
                         (*where, id_),
                     )
                     continue
-                embedded = embedded_hash(embedded_text(read.title, piece.heading_path, piece.context, text))
+                embedded = embedded_hash(
+                    embedded_text(read.title, piece.heading_path, piece.section, piece.context, text)
+                )
                 cursor = execute(
-                    "INSERT INTO chunk (span_start, span_end, page, page_end, page_breaks, place, id, file_id, text,"
-                    " heading_path, tokens, context, embedded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO chunk (span_start, span_end, page, page_end, page_breaks, place, section, stance,"
+                    " contents, id, file_id, text, heading_path, tokens, context, embedded)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (*where, id_, file_id, text, headings, piece.tokens, piece.context, embedded),
                 )
-                self._index_terms(int(cursor.lastrowid or 0), read.title, piece.heading_path, piece.context, text)
+                searched = _searched_terms(read.title, piece.heading_path, piece.section, piece.context, text)
+                self._index_terms(int(cursor.lastrowid or 0), searched)
             self._connection.executemany("DELETE FROM vector_journal WHERE chunk_id = ?", [(id_,) for id_ in ids])
 
     def reusable(self, embedded: Sequence[bytes]) -> dict[bytes, tuple[str, ...]]:
@@ -498,11 +506,11 @@ class Catalog:
                 # It was called after the file; its keywords follow, its vectors may stay.
                 execute("UPDATE file SET title = ? WHERE id = ?", (new_title, file_id))
                 rows = execute(
-                    "SELECT row, heading_path, context, text FROM chunk WHERE file_id = ?", (file_id,)
+                    "SELECT row, heading_path, section, context, text FROM chunk WHERE file_id = ?", (file_id,)
                 ).fetchall()
-                for row, headings, context, text in rows:
+                for row, headings, section, context, text in rows:
                     execute("DELETE FROM chunk_terms WHERE rowid = ?", (row,))
-                    self._index_terms(row, new_title, json.loads(headings), context, text)
+                    self._index_terms(row, _searched_terms(new_title, json.loads(headings), section, context, text))
 
     def restamp(self, files: Iterable[tuple[int, SourceFile]]) -> None:
         """Notes new times of modification and the like of files whose bytes are as they were."""
@@ -542,8 +550,7 @@ class Catalog:
             # A cursor would step once, and give one page back.
             self._connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _index_terms(self, row: int, title: str, heading_path: Sequence[str], context: str, text: str) -> None:
-        searched = _searched_terms(title, heading_path, context, text)
+    def _index_terms(self, row: int, searched: str) -> None:
         self._connection.execute("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", (row, searched))
 
     def _forget_chunks(self, ids: Sequence[str], *, journal: Sequence[str]) -> None:
@@ -785,9 +792,9 @@ def embedded_hash(text: str) -> bytes:
     return hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:16]
 
 
-def _searched_terms(title: str, heading_path: Sequence[str], context: str, text: str) -> str:
+def _searched_terms(title: str, heading_path: Sequence[str], section: str, context: str, text: str) -> str:
     # Headings and title are searched with the text, as they are embedded with it.
-    return " ".join(terms("\n".join((title, *heading_path, context, text))))
+    return " ".join(terms("\n".join((title, *numbered_path(heading_path, section), context, text))))
 
 
 def _packed_trace(trace: Trace) -> bytes:
@@ -809,11 +816,15 @@ def _file(row: tuple[Any, ...]) -> FileRecord:
 
 
 def _chunk(row: tuple[Any, ...]) -> Chunk:
-    id_, file_id, path, title, text, start, end, headings, page, page_end, tokens, breaks, place, context = row
+    (
+        id_, file_id, path, title, text, start, end, headings, page, page_end, tokens, breaks, place, context,
+        section, stance, contents, date,
+    ) = row  # fmt: skip
     return Chunk(
         id=id_, file_id=file_id, path=path, title=title, text=text, span=Span(start, end),
         heading_path=tuple(json.loads(headings)), page=page, page_end=page_end, tokens=tokens,
         page_breaks=tuple(json.loads(breaks)), place=Place(*json.loads(place)) if place else None, context=context,
+        section=section, stance=stance, date=date, contents=bool(contents),
     )  # fmt: skip
 
 

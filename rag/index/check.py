@@ -155,7 +155,7 @@ def _agreement(library: Library, embedder: Embedder) -> float | None:
 
 
 def _text(chunk: Chunk) -> str:
-    return embedded_text(chunk.title, chunk.heading_path, chunk.context, chunk.text)
+    return embedded_text(chunk.title, chunk.heading_path, chunk.section, chunk.context, chunk.text)
 
 
 def repair(library: Library, embedder: Embedder, stop: threading.Event | None = None) -> Iterator[SyncEvent]:

@@ -16,9 +16,11 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from rag.index.clauses import carried
 from rag.index.sentences import PARAGRAPH, SENTENCE, WORD, parts, stripped
-from rag.types import Mark, Place, Section, SourceDocument, Span
+from rag.types import Mark, Place, Section, SourceDocument, Span, Stance
 
 VERSION = 2
 """Counted up when the same document would be cut or embedded differently."""
@@ -49,6 +51,8 @@ class ChunkProfile:
 
     limit: int
     overlap: int
+    name: Literal["sections", "words"] = "sections"
+    minimum: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,9 @@ class Piece:
     page_breaks: tuple[int, ...] = ()
     place: Place | None = None
     context: str = ""
+    section: str = ""
+    stance: Stance = ""
+    contents: bool = False
 
 
 def chunk_document(
@@ -86,7 +93,7 @@ def chunk_document(
     places = _Places(document)
     pieces = []
     for section in _with_their_text(document.text, document.sections):
-        header = count_tokens(header_of(document.title, section.heading_path) + "\n")
+        header = count_tokens(header_of(document.title, section.heading_path, "") + "\n")
         room = max(_SMALLEST, longest - header)
         limit = min(profile.limit, room)
         cutter = _Cutter(document.text, count_tokens, limit, min(profile.overlap, limit // 2 - 1), room, before)
@@ -97,18 +104,23 @@ def chunk_document(
     return pieces
 
 
-def header_of(title: str, heading_path: Sequence[str]) -> str:
+def numbered_path(heading_path: Sequence[str], section: str) -> tuple[str, ...]:
+    """The headings above a chunk, with its section's number where none of them carries it."""
+    if not section or any(carried(heading) == section for heading in heading_path):
+        return tuple(heading_path)
+    return (*heading_path[:-1], " ".join((section, *heading_path[-1:])))
+
+
+def header_of(title: str, heading_path: Sequence[str], section: str) -> str:
     """The line put before a chunk when it is embedded: the document's title and the headings above the chunk."""
-    parts = [title, *heading_path]
-    # The first heading of a document is often its title.
-    if len(parts) > 1 and parts[0].casefold() == parts[1].casefold():
-        del parts[0]
-    return " › ".join(part[:60] for part in parts[:4])
+    # The first heading of a document is often its title; of a deep path, the innermost headings say most.
+    above = heading_path[1:] if heading_path[:1] and heading_path[0].casefold() == title.casefold() else heading_path
+    return " › ".join(part[:60] for part in (title, *numbered_path(above, section)[-3:]))
 
 
-def embedded_text(title: str, heading_path: Sequence[str], context: str, text: str) -> str:
+def embedded_text(title: str, heading_path: Sequence[str], section: str, context: str, text: str) -> str:
     """What is embedded for a chunk; what is shown and cited is the chunk's text alone."""
-    return "\n".join(filter(None, (header_of(title, heading_path), context, text)))
+    return "\n".join(filter(None, (header_of(title, heading_path, section), context, text)))
 
 
 def _with_their_text(text: str, sections: tuple[Section, ...]) -> Iterator[Section]:

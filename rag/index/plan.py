@@ -51,8 +51,7 @@ class Recipe:
         reader: Name of the file's format.
         version: Version of its reader.
         chunker: Version of the chunker.
-        limit: Longest chunk.
-        overlap: What pieces of a section share.
+        profile: How documents are cut.
         layout: Whether PDF pages are read with layout analysis; False for other formats.
         ocr: Whether text is recognised; of a stored file, whether that mattered.
         encoding: The encoding that a person gave.
@@ -61,8 +60,7 @@ class Recipe:
     reader: str
     version: int
     chunker: int
-    limit: int
-    overlap: int
+    profile: ChunkProfile
     layout: bool
     ocr: bool
     encoding: str
@@ -75,7 +73,7 @@ class Recipe:
     def cuts_as(self, kept: str) -> bool:
         """Whether the chunks of a file with that kept recipe were cut as this one would."""
         old = _recipe(kept)
-        return (old.chunker, old.limit, old.overlap) == (self.chunker, self.limit, self.overlap)
+        return (old.chunker, old.profile) == (self.chunker, self.profile)
 
     def why_again(self, kept: str, record: FileRecord) -> str:
         """Why a file with that kept recipe has to be read again, in words; empty when it has not."""
@@ -92,14 +90,15 @@ class Recipe:
             return "text recognition is now on"
         if record.chunks and old.chunker != self.chunker:
             return "a newer way of cutting"
-        if record.chunks and (old.limit, old.overlap) != (self.limit, self.overlap):
+        if record.chunks and old.profile != self.profile:
             return "chunk settings"
         return ""
 
 
 @lru_cache(maxsize=256)
 def _recipe(kept: str) -> Recipe:
-    return Recipe(*json.loads(kept))
+    reader, version, chunker, profile, *rest = json.loads(kept)
+    return Recipe(reader, version, chunker, ChunkProfile(*profile), *rest)
 
 
 def options_for(record: FileRecord | None, settings: LibrarySettings, passwords: tuple[str, ...] = ()) -> ReadOptions:
@@ -112,10 +111,7 @@ def recipe_for(path: str, options: ReadOptions, profile: ChunkProfile) -> Recipe
     """The recipe by which a file would be read and cut now."""
     name, version = reader_of(path)
     is_pdf = path.lower().endswith(".pdf")
-    return Recipe(
-        name, version, CHUNKER_VERSION, profile.limit, profile.overlap,
-        options.layout and is_pdf, options.ocr, options.encoding,
-    )  # fmt: skip
+    return Recipe(name, version, CHUNKER_VERSION, profile, options.layout and is_pdf, options.ocr, options.encoding)
 
 
 def reader_of(path: str) -> tuple[str, int]:

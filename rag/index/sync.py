@@ -336,7 +336,7 @@ class _Run:
         pieces = chunk_document(document, self._count, self._profile, longest, known)
         passages = [document.text[piece.span.start : piece.span.end] for piece in pieces]
         texts = [
-            embedded_text(document.title, piece.heading_path, piece.context, passage)
+            embedded_text(document.title, piece.heading_path, piece.section, piece.context, passage)
             for piece, passage in zip(pieces, passages, strict=True)
         ]
         hashes = [embedded_hash(text) for text in texts]

@@ -84,6 +84,16 @@ def across(passages: Material, questions: Material, name: str) -> Material:
     return Material(name, passages.passages, questions.questions)
 
 
+def mixed(questions: Material, others: Material, name: str) -> Material:
+    """A set whose articles are, two by two, in its own language or in another; both sets have the same names."""
+    articles = list(dict.fromkeys(passage.article for passage in questions.passages))
+    passages = tuple(
+        other if articles.index(own.article) % 4 < 2 else own
+        for own, other in zip(questions.passages, others.passages, strict=True)
+    )
+    return Material(name, passages, questions.questions)
+
+
 def refusal(name: str) -> tuple[Material, tuple[Question, ...]]:
     """A set of ``qa/refusal``: kept articles with questions about them, and questions about the removed ones."""
     kept = json.loads((DATA / "qa" / "refusal" / f"{name}.json").read_text(encoding="utf-8"))
@@ -178,7 +188,11 @@ def fill(library: Library, passages: Sequence[Passage], embedder: Embedder, limi
         ids = library.catalog.next_chunk_ids(file, len(pieces))
         texts = [
             embedded_text(
-                passage.title, piece.heading_path, piece.context, passage.text[piece.span.start : piece.span.end]
+                passage.title,
+                piece.heading_path,
+                piece.section,
+                piece.context,
+                passage.text[piece.span.start : piece.span.end],
             )
             for piece in pieces
         ]

@@ -111,7 +111,7 @@ def index(options: argparse.Namespace) -> None:
         longest = embedder.identity.max_tokens - overhead - 2
         for piece in chunk_document(document, lambda text: embedder.count_tokens(text) - overhead, profile, longest):
             text = document.text[piece.span.start : piece.span.end]
-            texts.append(embedded_text(document.title, piece.heading_path, piece.context, text))
+            texts.append(embedded_text(document.title, piece.heading_path, piece.section, piece.context, text))
     ratios, speeds = [], []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as folder:

@@ -236,7 +236,7 @@ def test_a_chunk_that_stays_keeps_its_id_and_moves_with_the_text(catalog: Catalo
     assert catalog.leftover_vectors() == [first]
     assert [chunk.id for chunk, _ in catalog.search_terms(["second"], 5)] == [second]
     assert catalog.search_terms(["first"], 5) == []
-    stored = embedded_hash(embedded_text("Note", ("H",), "", "second text"))
+    stored = embedded_hash(embedded_text("Note", ("H",), "", "", "second text"))
     assert catalog.reusable([stored, b"unknown"]) == {stored: (second,)}
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``python -m rag index | ask | check | doctor | libraries | arxiv | models``.
+"""The command line: ``python -m rag index | ask | search | check | doctor | libraries | arxiv | models``.
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0, 1 for an error that the person can
 mend, 2 for wrong usage.
@@ -14,7 +14,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from rag.errors import LibraryMissing, RagError
 from rag.index.lock import lock_home
 from rag.settings import load_settings, prepare_environment
-from rag.types import AnswerDone, Change, FileState, RetrievalDone, TextDelta
+from rag.types import AnswerDone, Change, FileState, Filters, RetrievalDone, SearchOptions, Stance, TextDelta
 
 if TYPE_CHECKING:
     from rag.engine import Engine
-    from rag.types import HealthCheck, LibrarySettings, Retrieval, SyncEvent, SyncReport, Trace
+    from rag.types import Chunk, HealthCheck, LibrarySettings, Retrieval, SyncEvent, SyncReport, Trace
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,10 +78,25 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     index.set_defaults(run=_index)
 
-    ask = commands.add_parser("ask", help="ask a library a question")
+    ask = commands.add_parser(
+        "ask", help="ask a library a question", epilog=_IN_THE_QUESTION, formatter_class=argparse.RawTextHelpFormatter
+    )
     ask.add_argument("question")
     ask.add_argument("--notes", type=_positive, metavar="N", help="passages given to the model (default: by its size)")
+    ask.add_argument("--rewrite", default="", metavar="TEXT", help="search for this; the question is still answered")
+    ask.add_argument("--anyway", action="store_true", help="ask the model though the notes do not seem to say")
     ask.set_defaults(run=_ask)
+
+    search = commands.add_parser(
+        "search",
+        help="find passages, without an answer",
+        epilog=_IN_THE_QUESTION,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    search.add_argument("query")
+    search.set_defaults(run=_search)
+    for command in (ask, search):
+        _add_search_options(command)
 
     check = commands.add_parser("check", help="does the library's catalog agree with its keyword index and vectors?")
     check.add_argument("--repair", action="store_true", help="mend what disagrees; no file is read again")
@@ -111,17 +126,61 @@ def _parser() -> argparse.ArgumentParser:
     use.add_argument("model", help="an id of `models list`, auto, or none (search only)")
     use.set_defaults(run=_models_use)
 
-    for command in (index, ask, check, libraries, arxiv, doctor, listing, pull, use):
+    for command in (index, ask, search, check, libraries, arxiv, doctor, listing, pull, use):
         command.add_argument("--json", action="store_true", help="print one JSON value instead of text")
     for command in (index, check, arxiv, doctor):
         command.add_argument("--library", metavar="NAME", help="the library (default: the one used last)")
-    ask.add_argument(
-        "--library",
-        metavar="NAME",
-        action="append",
-        help="the library (default: the one used last); may be repeated",
-    )
+    for command in (ask, search):
+        command.add_argument(
+            "--library",
+            metavar="NAME",
+            action="append",
+            help="the library (default: the one used last); may be repeated",
+        )
     return parser
+
+
+_IN_THE_QUESTION = """\
+--file, --folder and --section may be repeated: what any of them names is searched.
+The same can be said in the question:
+  file:NAME  folder:NAME  after:2024  before:2024-05  section:8.3  is:normative  "exact phrase"  -word
+"""
+
+
+def _add_search_options(command: argparse.ArgumentParser) -> None:
+    """What the search is held to, and how it is made."""
+    held = command.add_argument_group("what is searched")
+    held.add_argument("--file", action="append", metavar="NAME", help="part of a file's path, or a pattern with *")
+    held.add_argument("--folder", action="append", metavar="NAME", help="only below this folder")
+    held.add_argument("--after", default="", metavar="DATE", help="not older than 2024, 2024-05 or 2024-05-01")
+    held.add_argument("--before", default="", metavar="DATE", help="not newer than")
+    held.add_argument("--section", action="append", metavar="NUMBER", help="a section or clause and what is below it")
+    stance = held.add_mutually_exclusive_group()
+    stance.add_argument("--normative", action="store_true", help="only passages that bind")
+    stance.add_argument("--informative", action="store_true", help="only passages that explain")
+    held.add_argument("--exact", action="append", metavar="PHRASE", help="word for word; repeated: all of them")
+    held.add_argument("--without", action="append", metavar="WORDS", help="no passage that holds them")
+    way = command.add_argument_group("how it is searched (default: as the library's settings say)")
+    way.add_argument("--hyde", action=_ON_OFF, default=None, help="search with a passage that the model makes up, too")
+    way.add_argument("--rerank", action=_ON_OFF, default=None, help="sort with a cross-encoder")
+
+
+def _search_options(options: argparse.Namespace) -> SearchOptions:
+    stance: Stance = "normative" if options.normative else "informative" if options.informative else ""
+    return SearchOptions(
+        Filters(
+            files=tuple(options.file or ()),
+            folders=tuple(options.folder or ()),
+            after=options.after,
+            before=options.before,
+            sections=tuple(options.section or ()),
+            stance=stance,
+            phrases=tuple(options.exact or ()),
+            without=tuple(options.without or ()),
+        ),
+        hyde=options.hyde,
+        rerank=options.rerank,
+    )
 
 
 _ON_OFF = argparse.BooleanOptionalAction
@@ -232,16 +291,12 @@ def _print_report(report: SyncReport) -> None:
 
 
 def _ask(engine: Engine, options: argparse.Namespace) -> int:
-    library, *also = options.library or [engine.default_library()]
-    for name in (library, *also):
-        if name not in {info.name for info in engine.libraries()}:
-            raise LibraryMissing(
-                f"There is no library “{name}”.", "`python -m rag index FOLDER --library NAME` makes one."
-            )
+    library, *also = _libraries_asked(engine, options)
     trace: Trace | None = None
     # On a terminal the words are shown as they come, on standard error: what counts is the checked answer after them.
     watched = sys.stderr.isatty() and not options.json
-    with closing(engine.ask(library, options.question, notes=options.notes, also=also)) as events:
+    decided = dataclasses.replace(_search_options(options), rewrite=options.rewrite.strip(), anyway=options.anyway)
+    with closing(engine.ask(library, options.question, notes=options.notes, also=also, options=decided)) as events:
         for event in events:
             if isinstance(event, RetrievalDone) and not options.json:
                 _print_hits(event.retrieval)
@@ -258,23 +313,58 @@ def _ask(engine: Engine, options: argparse.Namespace) -> int:
     return 1 if trace.answer.outcome == "failed" else 0
 
 
+def _search(engine: Engine, options: argparse.Namespace) -> int:
+    library, *also = _libraries_asked(engine, options)
+    retrieval = engine.search(library, options.query, also, _search_options(options))
+    if options.json:
+        _print_json(_retrieval_json(retrieval, {}))
+    else:
+        _print_hits(retrieval)
+    return 0
+
+
+def _libraries_asked(engine: Engine, options: argparse.Namespace) -> list[str]:
+    names = options.library or [engine.default_library()]
+    known = {info.name for info in engine.libraries()}
+    for name in names:
+        if name not in known:
+            raise LibraryMissing(
+                f"There is no library “{name}”.", "`python -m rag index FOLDER --library NAME` makes one."
+            )
+    return list(names)
+
+
 def _print_hits(retrieval: Retrieval) -> None:
     from rag.answering.places import place
+    from rag.answering.remarks import held_to
 
     if retrieval.queries != (retrieval.question,):
         print(f"searched: {'; '.join(retrieval.queries)}")
+    if retrieval.hypothetical:
+        print(f"and a made-up passage: {retrieval.hypothetical}")
+    if holding := held_to(retrieval.filters):
+        print(f"held to: {' · '.join(holding)}")
     for hit in retrieval.hits[:10]:
         scores = ", ".join(f"{name} {score:.4f}" for name, score in retrieval.scores(hit.chunk.id).items())
-        print(f"{hit.rank:>2}. {place(hit.chunk)}  ({scores})")
+        stance = f", {hit.chunk.stance}" if hit.chunk.stance else ""
+        print(f"{hit.rank:>2}. {place(hit.chunk)}{stance}  ({scores or hit.note})")
         print(f"    {' '.join(hit.chunk.text.split())[:160]}")
+        for copy in hit.copies:
+            print(f"    also in {place(copy)}")
     print(f"evidence: {retrieval.evidence.verdict} – {retrieval.evidence.reason}\n")
 
 
 def _print_answer(trace: Trace) -> None:
     from rag.answering.export import cited_words
     from rag.answering.places import place
+    from rag.answering.remarks import caution, was_asked
 
     print(f"\n{trace.answer.text}\n")
+    mark, sentence = caution(trace.retrieval)
+    if mark and was_asked(trace):
+        print(f"{mark.lower()}: {sentence}")
+    elif trace.answer.outcome == "not_in_notes" and not was_asked(trace):
+        print("The model was not asked. --anyway asks it all the same.")
     for warning in trace.answer.warnings:
         print(f"warning: {warning}")
     for citation in trace.answer.citations:
@@ -284,13 +374,9 @@ def _print_answer(trace: Trace) -> None:
 
 
 def _answer_json(trace: Trace) -> dict[str, Any]:
-    retrieval = trace.retrieval
     in_prompt = {p.hit.chunk.id: p.number for p in trace.prompt.passages if p.in_prompt} if trace.prompt else {}
     return {
-        "question": retrieval.question,
-        "query": retrieval.queries[0],
-        "verdict": retrieval.evidence.verdict,
-        "evidence": retrieval.evidence.reason,
+        **_retrieval_json(trace.retrieval, in_prompt),
         "outcome": trace.answer.outcome,
         "answer": trace.answer.text,
         "citations": [
@@ -307,24 +393,59 @@ def _answer_json(trace: Trace) -> dict[str, Any]:
         ],
         "unknown_numbers": trace.answer.unknown_numbers,
         "warnings": trace.answer.warnings,
+        "model": trace.model,
+        "embedder": trace.embedder,
+        "window": trace.prompt.window if trace.prompt else None,
+        "seconds": {**trace.retrieval.seconds, **trace.seconds},
+    }
+
+
+def _retrieval_json(retrieval: Retrieval, in_prompt: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "question": retrieval.question,
+        "query": retrieval.queries[0],
+        "queries": retrieval.queries,
+        "rewrite_note": retrieval.rewrite_note,
+        "hypothetical": retrieval.hypothetical,
+        "filters": retrieval.filters,
+        "verdict": retrieval.evidence.verdict,
+        "evidence": retrieval.evidence.reason,
+        "stages": [
+            {
+                "name": stage.name,
+                "score": stage.score_name,
+                "found": len(stage.hits),
+                "weight": stage.weight,
+                "note": stage.note,
+            }
+            for stage in retrieval.stages
+        ],
         "hits": [
             {
                 "rank": hit.rank,
-                "file": hit.chunk.path,
-                "page": hit.chunk.page,
-                "heading": " › ".join(hit.chunk.heading_path),
-                "span": [hit.chunk.span.start, hit.chunk.span.end],
+                **_chunk_json(hit.chunk),
                 "text": hit.chunk.text,
                 "scores": retrieval.scores(hit.chunk.id),
                 "in_prompt": hit.chunk.id in in_prompt,
                 "number": in_prompt.get(hit.chunk.id),
+                "copies": [_chunk_json(copy) for copy in hit.copies],
+                "note": hit.note,
             }
             for hit in retrieval.hits
         ],
-        "model": trace.model,
-        "embedder": trace.embedder,
-        "window": trace.prompt.window if trace.prompt else None,
-        "seconds": {**retrieval.seconds, **trace.seconds},
+        "seconds": retrieval.seconds,
+    }
+
+
+def _chunk_json(chunk: Chunk) -> dict[str, Any]:
+    return {
+        "file": chunk.path,
+        "page": chunk.page,
+        "heading": " › ".join(chunk.heading_path),
+        "section": chunk.section,
+        "stance": chunk.stance,
+        "date": chunk.date,
+        "span": [chunk.span.start, chunk.span.end],
     }
 
 

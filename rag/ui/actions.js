@@ -16,6 +16,7 @@ element.addEventListener("click", (event) => {
   if (what === "index") trigger("index", { root: button.dataset.root, verified: button.dataset.verified === "yes" });
   if (what === "verify") trigger("verify", { root: button.dataset.root });
   if (what === "forget") trigger("forget", { root: button.dataset.root });
+  if (what === "clear") trigger("clear", {});
   if (what === "sync") trigger("sync", {});
   if (what === "pull") trigger("pull", { model: button.dataset.model });
   if (what === "copy") {

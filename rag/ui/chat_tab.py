@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
 
 from rag.engine import SAMPLES
 from rag.errors import RagError
-from rag.types import Exchange, Span
-from rag.ui import render, render_chat, render_ingest, texts
+from rag.types import Exchange, SearchOptions, Span
+from rag.ui import render, render_chat, render_ingest, render_search, texts
 from rag.ui.background import Background
 from rag.ui.desk import Answering, Desk, script, told
+from rag.ui.search_box import SearchBox, search_box, typed, wire_search_box
 from rag.ui.sidebar import Sidebar, conversation_list, download_progress
 
 FOLLOW = 0.1
@@ -28,6 +29,7 @@ class ChatTab:
     thread: gr.HTML
     offer: gr.HTML
     question: gr.Textbox
+    options: SearchBox
 
 
 def chat_tab(desk: Desk) -> ChatTab:
@@ -64,7 +66,8 @@ def chat_tab(desk: Desk) -> ChatTab:
             autofocus=True,
             elem_id="question",
         )
-    return ChatTab(thread, offer, question)
+        options = search_box()
+    return ChatTab(thread, offer, question, options)
 
 
 def _finished_item(conversation: int, index: int, exchange: Exchange, ages: Mapping[str, str]) -> dict[str, Any]:
@@ -72,8 +75,8 @@ def _finished_item(conversation: int, index: int, exchange: Exchange, ages: Mapp
     return {
         "key": f"{conversation}-{index}",
         "live": False,
-        "question": render_chat.question(exchange.question, trace.retrieval),
-        "answer": render_chat.answer(trace.answer, exchange.question, index, ages),
+        "question": render_chat.question(exchange.question, trace.retrieval, index),
+        "answer": render_chat.answer(trace, index, ages),
         "sources": render_chat.sources(trace.retrieval, trace.prompt, trace.answer, ages=ages),
     }
 
@@ -84,13 +87,14 @@ def _live_item(answering: Answering) -> dict[str, Any]:
     text = answering.text
     passages = prompt.passages if prompt else ()
     if answering.trace is not None:
-        body = render_chat.answer(answering.trace.answer, answering.question, answering.index)
+        body = render_chat.answer(answering.trace, answering.index)
     elif error is not None:
         body = render_chat.failed(error.message, error.hint, answering.question)
     elif answering.work.stopping:
         body = render_chat.stopped(text, passages, answering.question)
     elif text:
-        body = render_chat.streaming(text, passages)
+        thin = render_search.thin(retrieval) if retrieval else ""
+        body = f"{thin}{render_chat.streaming(text, passages)}"
     elif not answering.work.running:
         body = render_chat.failed(texts.OUTCOME_FAILED, texts.OUTCOME_FAILED_HINT, answering.question)
     else:
@@ -170,7 +174,12 @@ def wire_chat(
     """
 
     def start(
-        question: str, in_library: str, in_conversation: int | None, notes: int, also: Sequence[str]
+        question: str,
+        in_library: str,
+        in_conversation: int | None,
+        notes: int,
+        also: Sequence[str],
+        options: SearchOptions,
     ) -> tuple[Any, Any, Any]:
         question = question.strip()
         if not question:
@@ -182,7 +191,9 @@ def wire_chat(
         if in_conversation is None:
             in_conversation = engine.new_conversation(in_library)
         index = desk.turns(in_library, in_conversation)
-        events = engine.ask(in_library, question, conversation=in_conversation, notes=notes or None, also=also)
+        events = engine.ask(
+            in_library, question, conversation=in_conversation, notes=notes or None, also=also, options=options
+        )
         desk.answering = Answering(in_library, in_conversation, index, question, Background(events))
         desk.conversations[in_library] = in_conversation
         return "", in_conversation, gr.skip()
@@ -203,12 +214,27 @@ def wire_chat(
         yield finished, field_update(desk), conversation_list(desk, in_library, in_conversation)
 
     @told
-    def ask(question: str, *rest: Any) -> Any:
-        return start(question, *rest)
+    def ask(question: str, where: str, number: int | None, notes: int, also: Sequence[str], *fields: Any) -> Any:
+        return start(question, where, number, notes, also, typed(*fields))
 
     @told
     def ask_example(event: gr.EventData, *rest: Any) -> Any:
-        return start(str(event.question), *rest)
+        return ask(str(event.question), *rest)
+
+    @told
+    def ask_again(
+        event: gr.EventData, where: str, number: int | None, notes: int, also: Sequence[str], *fields: Any
+    ) -> Any:
+        """The same question once more, though the notes do not seem to say, or with another search."""
+        exchanges = desk.engine.exchanges(where, number) if number is not None else ()
+        if int(event.index) >= len(exchanges):
+            return gr.skip()
+        before = exchanges[int(event.index)].trace.retrieval
+        # It is held to what it was held to then; what is set for the next question is another matter.
+        rewrite = str(event.rewrite) or (before.queries[0] if len(before.queries) > 1 else "")
+        options = replace(typed(*fields), filters=before.filters, rewrite=rewrite, anyway=bool(event.anyway))
+        _, number, thread = start(before.question, where, number, notes, also, options)
+        return gr.skip(), number, thread  # what is being typed stays
 
     def stop() -> Any:
         if desk.answering is not None:
@@ -216,7 +242,7 @@ def wire_chat(
         return field_update(desk)
 
     shown = [tab.thread, tab.question, bar.conversations]
-    asked = [library, conversation, bar.notes, bar.also]
+    asked = [library, conversation, bar.notes, bar.also, *tab.options.fields]
     started = [tab.question, conversation, tab.thread]
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     tab.question.submit(ask, [tab.question, *asked], started, **quiet).then(
@@ -225,5 +251,9 @@ def wire_chat(
     tab.thread.ask(ask_example, asked, started, **quiet).then(
         follow, [library, conversation], shown, concurrency_limit=None, **quiet
     )
+    tab.thread.again(ask_again, asked, started, **quiet).then(
+        follow, [library, conversation], shown, concurrency_limit=None, **quiet
+    )
+    wire_search_box(desk.engine, tab.options, library)
     tab.question.stop(stop, None, tab.question, queue=False, **quiet)
     return shown, follow

@@ -13,6 +13,7 @@ from rag.ui import diagnostics_tab as diagnostics_room
 from rag.ui import ingest_tab as ingest_room
 from rag.ui import papers_box as papers_room
 from rag.ui import render, render_diagnostics, texts
+from rag.ui import search_box as search_room
 from rag.ui import sidebar as side_room
 from rag.ui.chat_tab import chat_tab, field_update, is_here, offer_value, problem_value, thread_value, wire_chat
 from rag.ui.desk import Desk, told
@@ -66,6 +67,7 @@ def build_page(engine: Engine) -> gr.Blocks:
                 chat.thread: thread_value(desk, name, number),
                 chat.offer: offer_value(desk),
                 chat.question: field_update(desk),
+                **search_room.cleared(chat.options),
                 diagnostics.report: diagnostics_room.last_report(desk, name),
                 timer: gr.Timer(active=busy),
                 **side_room.library_updates(desk, bar, name, number),
@@ -90,8 +92,9 @@ def build_page(engine: Engine) -> gr.Blocks:
             }
 
         whole = [
-            library, conversation, chat.thread, chat.offer, chat.question, diagnostics.report, timer, bar.library,
-            bar.state, bar.also, bar.conversations, *ingest_room.outputs(ingest),
+            library, conversation, chat.thread, chat.offer, chat.question, chat.options.chosen, *chat.options.fields,
+            diagnostics.report, timer, bar.library, bar.state, bar.also, bar.conversations,
+            *ingest_room.outputs(ingest),
         ]  # fmt: skip
         models = [status, bar.model, bar.embedder, bar.wanted, bar.pulling, bar.pull, bar.pull_stop]
 

@@ -23,8 +23,9 @@ from rag.types import (
     Retrieval,
     Span,
     Trace,
+    Verdict,
 )
-from rag.ui import texts
+from rag.ui import render_search, texts
 from rag.ui.render import date, escape, many, marked, notice, score, size, term
 
 NEAREST = 3
@@ -217,14 +218,16 @@ def _legend(answer: Answer) -> str:
     return f'<p class="fn-legend">{"".join(f"<span>{sign}</span>" for sign in signs)}</p>' if signs else ""
 
 
-def question(text: str, retrieval: Retrieval | None) -> str:
-    """The question, and under it what was searched when that is not what was typed."""
-    searched = ""
-    if retrieval is not None and retrieval.queries and retrieval.queries != (retrieval.question,):
-        title = escape(texts.SEARCHED_TITLE.format(note=retrieval.rewrite_note))
-        line = escape(texts.SEARCHED.format(query=" · ".join(retrieval.queries)))
-        searched = f'<p class="fn-searched" title="{title}">{line}</p>'
-    return f'<h3 class="fn-question">{escape(text)}</h3>{searched}'
+def question(text: str, retrieval: Retrieval | None, index: int | None = None) -> str:
+    """The question, and under it what was searched when that is not what was typed.
+
+    Args:
+        text: As typed.
+        retrieval: What was found; None before that.
+        index: The exchange's place in the conversation, from 0; None while it is being answered.
+    """
+    below = render_search.searched(retrieval, index) if retrieval is not None else ""
+    return f'<h3 class="fn-question">{escape(text)}</h3>{below}'
 
 
 def waiting(retrieval: Retrieval | None, prompt: Prompt | None) -> str:
@@ -235,22 +238,28 @@ def waiting(retrieval: Retrieval | None, prompt: Prompt | None) -> str:
     return f'<p class="fn-waiting" role="status"><span class="fn-pulse"></span>{escape(label)}</p>'
 
 
-def answer(finished: Answer, asked: str, index: int, ages: Mapping[str, str] = MappingProxyType({})) -> str:
+def answer(trace: Trace, index: int, ages: Mapping[str, str] = MappingProxyType({})) -> str:
     """A finished answer with its warnings, its legend and what can be done with it.
 
     Args:
-        finished: The answer.
-        asked: The question, for asking again.
+        trace: The answer with its record.
         index: The exchange's place in the conversation, from 0.
         ages: By the id of a passage, what became of its file since (see :meth:`rag.engine.Engine.freshness`).
     """
+    finished = trace.answer
     parts = []
     if finished.outcome == "search_only":
         parts.append(notice(finished.text, kind="quiet"))
     elif finished.outcome == "failed":
         parts.append(notice(texts.OUTCOME_FAILED, kind="error"))
+    if finished.text and finished.outcome in ("answered", "stopped", "failed"):
+        parts.append(render_search.thin(trace.retrieval))
     if finished.text and finished.outcome != "search_only":
         parts.append(f'<div class="fn-text {finished.outcome}" dir="auto">{answer_text(finished)}</div>')
+    if finished.outcome == "not_in_notes":
+        parts.append(render_search.unanswered(trace, index))
+    if finished.outcome == "search_only" and trace.retrieval.evidence.verdict is Verdict.NONE:
+        parts.append(notice(texts.SEARCH_ONLY_NONE))
     if finished.outcome == "stopped":
         parts.append(notice(texts.OUTCOME_STOPPED, kind="quiet"))
     parts += [notice(warning) for warning in finished.warnings]
@@ -260,7 +269,8 @@ def answer(finished: Answer, asked: str, index: int, ages: Mapping[str, str] = M
     parts.append(_legend(finished))
     parts.append(
         '<div class="fn-actions">'
-        f'<button type="button" data-do="retry" data-question="{escape(asked)}">{escape(texts.RETRY)}</button>'
+        f'<button type="button" data-do="retry" data-question="{escape(trace.retrieval.question)}">'
+        f"{escape(texts.RETRY)}</button>"
         f'<button type="button" data-do="copy" data-copy="{escape(finished.text)}" data-done="{escape(texts.COPIED)}">'
         f"{escape(texts.COPY)}</button>"
         f'<button type="button" data-do="inspect" data-index="{index}" title="{escape(texts.INSPECT_TITLE)}">'
@@ -306,15 +316,18 @@ def _excerpt(text: str, spans: Sequence[Span]) -> str:
     return f"{'… ' if start else ''}{shown}{' …' if end < len(text) else ''}"
 
 
-def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citation] | None, age: str = "") -> str:
+def _card(
+    number: int, hit: Hit, retrieval: Retrieval, cited: Sequence[Citation] | None, age: str = "", joined: int = 0
+) -> str:
+    chunk = hit.chunk
     spans = [
         Span(citation.span.start - chunk.span.start, citation.span.end - chunk.span.start) for citation in cited or ()
     ]
     where = ", ".join(filter(None, (numbered_place(chunk), " › ".join(chunk.heading_path))))
-    badge = ""
+    badge = _nature(chunk)
     if cited is not None and number:
         kind, label = ("cited", texts.CITED) if cited else ("uncited", texts.NOT_CITED)
-        badge = f'<span class="fn-badge {kind}">{escape(label)}</span>'
+        badge += f'<span class="fn-badge {kind}">{escape(label)}</span>'
     if age:
         badge += f'<span class="fn-badge aged" title="{escape(texts.AGE_TITLES[age])}">{escape(texts.AGE[age])}</span>'
     image = ""
@@ -333,11 +346,49 @@ def _card(number: int, chunk: Chunk, retrieval: Retrieval, cited: Sequence[Citat
         f'<details class="fn-card" data-number="{number}" data-key="{escape(chunk.id)}">'
         f'<summary title="{escape(texts.IN_FILE)}">{shown_number}<span class="fn-head">'
         f'{library}<span class="fn-path">{escape(chunk.path)}</span> '
-        f'<span class="fn-where">{escape(where)}</span>{badge}'
+        f'<span class="fn-where">{escape(where)}</span>{badge}{_story(hit, joined)}'
         f'<span class="fn-scores">{_scores(retrieval, chunk)}</span>'
         f'<span class="fn-excerpt" dir="auto">{_excerpt(chunk.text, spans)}</span></span></summary>'
-        f'<blockquote class="fn-passage" dir="auto">{context}{marked(chunk.text, spans)}</blockquote>{image}</details>'
+        f'<blockquote class="fn-passage" dir="auto">{context}{marked(chunk.text, spans)}</blockquote>'
+        f"{_copies(hit)}{image}</details>"
     )
+
+
+def _nature(chunk: Chunk) -> str:
+    """The section's number and whether the passage binds, where the document says so."""
+    badges = ""
+    if chunk.section:
+        title = escape(texts.SECTION_TITLE.format(number=chunk.section))
+        badges += f'<span class="fn-badge section" title="{title}">{escape(chunk.section)}</span>'
+    if chunk.stance:
+        title = texts.NORMATIVE_TITLE if chunk.stance == "normative" else texts.INFORMATIVE_TITLE
+        badges += f'<span class="fn-badge {chunk.stance}" title="{escape(title)}">{escape(chunk.stance)}</span>'
+    return badges
+
+
+def _story(hit: Hit, joined: int) -> str:
+    """How the passage came to be as it is: followed from another one, put together, found in other places too."""
+    lines = []
+    if hit.note:
+        lines.append(f"<span>↳ {escape(hit.note)}</span>")
+    if joined > 1:
+        lines.append(f"<span>{escape(texts.JOINED.format(count=joined))}</span>")
+    if hit.copies:
+        also = many(len(hit.copies), texts.ALSO_IN.format(place=_short(hit.copies[0])), texts.ALSO_IN_MANY)
+        lines.append(f'<span title="{escape(texts.ALSO_IN_TITLE)}">{escape(also)}</span>')
+    return f'<span class="fn-story">{"".join(lines)}</span>' if lines else ""
+
+
+def _short(chunk: Chunk) -> str:
+    return ", ".join(filter(None, (chunk.path, numbered_place(chunk))))
+
+
+def _copies(hit: Hit) -> str:
+    """Every place where nearly the same is said, once there are several."""
+    if len(hit.copies) < 2:
+        return ""
+    places = "".join(f"<li>{escape(texts.ALSO_IN.format(place=place(copy)))}</li>" for copy in hit.copies)
+    return f'<ul class="fn-copies" title="{escape(texts.ALSO_IN_TITLE)}">{places}</ul>'
 
 
 def shown_chunks(traces: Iterable[Trace]) -> list[Chunk]:
@@ -375,12 +426,13 @@ def sources(
             cited = None
             if finished is not None:
                 cited = [c for c in finished.citations if c.number == passage.number and c.chunk.id == chunk.id]
-            cards.append(_card(passage.number, chunk, retrieval, cited, ages.get(chunk.id, "")))
+            age = ages.get(chunk.id, "")
+            cards.append(_card(passage.number, passage.hit, retrieval, cited, age, len(passage.joined)))
     else:
         only_search = finished is not None and finished.outcome == "search_only"
         title = texts.SOURCES if only_search else texts.SOURCES_NEAREST
         hits = retrieval.hits[: (shown or SEARCHED) if only_search else NEAREST]
-        cards = [_card(0, hit.chunk, retrieval, None, ages.get(hit.chunk.id, "")) for hit in hits]
+        cards = [_card(0, hit, retrieval, None, ages.get(hit.chunk.id, "")) for hit in hits]
     if not cards:
         return f'<p class="fn-quiet">{escape(texts.SOURCES_NONE)}</p>'
     return f"<h4>{escape(title)}</h4>{''.join(cards)}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rag.answering.places import numbered_place
-from rag.types import Chunk, HealthCheck, Prompt, Retrieval, Trace, Verdict, Window
+from rag.answering.remarks import held_to
+from rag.types import Chunk, HealthCheck, Passage, Prompt, Retrieval, Stage, Trace, Verdict, Window
 from rag.ui import texts
 from rag.ui.render import date, duration, escape, figure, many, notice, score, term
 
@@ -14,6 +15,12 @@ VERDICTS = {
     Verdict.SOME: texts.VERDICT_SOME,
     Verdict.NONE: texts.VERDICT_NONE,
 }
+LEGS = ("dense", "lexical", "sparse", "clause")
+"""Steps that vote in the fusion."""
+
+AFTERWARDS = ("fold", "follow")
+"""Steps that give no score of their own."""
+
 HEALTH = {
     "ok": texts.STATE_OK,
     "warning": texts.STATE_WARNING,
@@ -27,11 +34,15 @@ def _section(title: str, body: str, name: str) -> str:
 
 
 def _query(retrieval: Retrieval) -> str:
-    rows = [(texts.QUESTION_TYPED, retrieval.question)]
-    rows += [(texts.QUERY_SEARCHED, query) for query in retrieval.queries]
+    rows = [(texts.QUESTION_TYPED, escape(retrieval.question))]
+    rows += [(texts.QUERY_SEARCHED, escape(query)) for query in retrieval.queries]
+    if retrieval.hypothetical:
+        rows.append((term("hypothetical", texts.QUERY_HYPOTHETICAL), escape(retrieval.hypothetical)))
     if retrieval.rewrite_note:
-        rows.append((texts.QUERY_NOTE, retrieval.rewrite_note))
-    listed = "".join(f'<dt>{escape(name)}</dt><dd dir="auto">{escape(value)}</dd>' for name, value in rows)
+        rows.append((texts.QUERY_NOTE, escape(retrieval.rewrite_note)))
+    holding = held_to(retrieval.filters)
+    rows.append((texts.QUERY_HELD_TO, escape(" · ".join(holding) or texts.QUERY_EVERYTHING)))
+    listed = "".join(f'<dt>{name}</dt><dd dir="auto">{value}</dd>' for name, value in rows)
     return _section(escape(texts.SECTION_QUERY), f'<dl class="fn-pairs">{listed}</dl>', "query")
 
 
@@ -57,27 +68,65 @@ def _passage_cell(chunk: Chunk) -> str:
     )
 
 
+def stages(retrieval: Retrieval) -> str:
+    """The steps of the search in their order: how many passages each found, what its vote weighed, and why."""
+    rows = []
+    for stage in retrieval.stages:
+        kind = _kind(stage)
+        weight = ""
+        if kind in LEGS:
+            weight = f"{stage.weight:.2f}" if stage.weight else escape(texts.NO_VOTE)
+        folded = sum(len(hit.copies) for hit in stage.hits) if kind == "fold" else 0
+        more = f" <small>{escape(texts.STAGE_FOLDED.format(count=folded))}</small>" if folded else ""
+        rows.append(
+            f'<tr class="{"" if stage.weight else "silent"}"><th scope="row">{term(kind, stage.name)}</th>'
+            f'<td>{term(stage.score_name)}</td><td class="num">{figure(len(stage.hits))}{more}</td>'
+            f'<td class="num">{weight}</td><td class="fn-why">{escape(stage.note)}</td></tr>'
+        )
+    if not rows:
+        return ""
+    names = (texts.COLUMN_STAGE, texts.COLUMN_SCORE, texts.COLUMN_FOUND, texts.COLUMN_WEIGHT, texts.COLUMN_WHY)
+    head = "".join(
+        f'<th scope="col" class="{"num" if name in (texts.COLUMN_FOUND, texts.COLUMN_WEIGHT) else ""}">'
+        f"{term(name.lower(), name)}</th>"
+        for name in names
+    )
+    return _section(
+        escape(texts.SECTION_STAGES),
+        f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.SECTION_STAGES)}"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
+        "stages",
+    )
+
+
+def _kind(stage: Stage) -> str:
+    """The step without what it searched: ``dense`` of ``dense: hypothetical``."""
+    return stage.name.partition(":")[0]
+
+
 def candidates(retrieval: Retrieval, prompt: Prompt | None) -> str:
-    """Every chunk that any stage saw, with each stage's score and rank, and its fate where a prompt was built."""
+    """Every chunk that any stage saw, with each ranking's score and rank, and what became of it."""
     chunks: dict[str, Chunk] = {hit.chunk.id: hit.chunk for hit in retrieval.hits}
     for stage in retrieval.stages:
-        chunks.update({hit.chunk.id: hit.chunk for hit in stage.hits if hit.chunk.id not in chunks})
-    passages = {passage.hit.chunk.id: passage for passage in prompt.passages} if prompt is not None else {}
-    found = [{hit.chunk.id: hit for hit in stage.hits} for stage in retrieval.stages]
+        chunks |= {hit.chunk.id: hit.chunk for hit in stage.hits if hit.chunk.id not in chunks}
+    ranking = [stage for stage in retrieval.stages if _kind(stage) not in AFTERWARDS]
+    found = [{hit.chunk.id: hit for hit in stage.hits} for stage in ranking]
+    ranks = {hit.chunk.id: hit.rank for hit in retrieval.hits}
+    passages = _by_chunk(prompt)
     head = (
         f'<th scope="col" class="num">{term("rank", texts.COLUMN_RANK)}</th><th scope="col">{texts.COLUMN_PASSAGE}</th>'
     )
     head += "".join(
-        f'<th scope="col" class="num">{term(stage.score_name)} <small>{term(stage.name)}</small></th>'
-        for stage in retrieval.stages
+        f'<th scope="col" class="num">{term(stage.score_name)} <small>{term(_kind(stage), stage.name)}</small></th>'
+        for stage in ranking
     )
     if prompt is not None:
         head += f'<th scope="col" class="num">{term("tokens", texts.COLUMN_TOKENS)}</th>'
-        head += f'<th scope="col">{escape(texts.COLUMN_PROMPT)}</th>'
+    head += f'<th scope="col">{escape(texts.COLUMN_FATE)}</th>'
     rows = []
-    for rank, (chunk_id, chunk) in enumerate(chunks.items(), start=1):
+    for chunk_id, chunk in chunks.items():
         cells = ""
-        for stage, hits in zip(retrieval.stages, found, strict=True):
+        for stage, hits in zip(ranking, found, strict=True):
             hit = hits.get(chunk_id)
             cells += (
                 f'<td class="num">{score(stage.score_name, hit.score)} <small>{hit.rank}.</small></td>'
@@ -85,26 +134,57 @@ def candidates(retrieval: Retrieval, prompt: Prompt | None) -> str:
                 else '<td class="num fn-quiet">–</td>'
             )
         passage = passages.get(chunk_id)
-        inside = passage is not None and passage.in_prompt
         if prompt is not None:
             tokens = figure(passage.tokens) if passage is not None and passage.tokens else "–"
-            fate = f"[{passage.number}]" if passage is not None and inside else texts.NOT_IN_PROMPT
-            why = passage.reason if passage is not None and not inside and passage.reason else ""
-            cells += f'<td class="num">{tokens}</td><td class="fn-fate">{escape(why or fate)}</td>'
+            cells += f'<td class="num">{tokens}</td>'
+        inside = passage is not None and passage.in_prompt
+        cells += f'<td class="fn-fate">{_fate(chunk_id, retrieval, prompt, passage)}</td>'
         rows.append(
-            f'<tr class="{"inside" if inside else ""}"><td class="num">{rank}</td>'
+            f'<tr class="{"inside" if inside else ""}"><td class="num">{ranks.get(chunk_id, "–")}</td>'
             f"<td>{_passage_cell(chunk)}</td>{cells}</tr>"
         )
-    notes = "".join(f"<li>{term(stage.name)}: {escape(stage.note)}</li>" for stage in retrieval.stages if stage.note)
-    told = f'<ul class="fn-notes">{notes}</ul>' if notes else ""
     if not rows:
-        return _section(texts.SECTION_CANDIDATES, notice(texts.SOURCES_NONE, kind="quiet") + told, "candidates")
+        return _section(texts.SECTION_CANDIDATES, notice(texts.SOURCES_NONE, kind="quiet"), "candidates")
     return _section(
         f"{escape(texts.SECTION_CANDIDATES)} <small>{figure(len(rows))}</small>",
-        f'{told}<div class="fn-table" tabindex="0" role="region" aria-label="{texts.SECTION_CANDIDATES}"><table>'
+        f'<div class="fn-table" tabindex="0" role="region" aria-label="{texts.SECTION_CANDIDATES}"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
         "candidates",
     )
+
+
+def _by_chunk(prompt: Prompt | None) -> dict[str, Passage]:
+    """By the id of a chunk, the passage that it became, by itself or joined with its neighbours."""
+    found: dict[str, Passage] = {}
+    for passage in prompt.passages if prompt is not None else ():
+        found[passage.hit.chunk.id] = passage
+    for passage in prompt.passages if prompt is not None else ():
+        if passage.in_prompt:
+            found |= {chunk.id: passage for chunk in passage.joined}
+    return found
+
+
+def _fate(chunk_id: str, retrieval: Retrieval, prompt: Prompt | None, passage: Passage | None) -> str:
+    """What became of a candidate: folded, followed, joined, in the prompt or cut, as sentences."""
+    told = []
+    hit = next((hit for hit in retrieval.hits if hit.chunk.id == chunk_id), None)
+    twin = next((hit for hit in retrieval.hits if any(copy.id == chunk_id for copy in hit.copies)), None)
+    if twin is not None:
+        told.append(texts.FATE_FOLDED.format(rank=twin.rank))
+    elif hit is None:
+        told.append(texts.FATE_CUT)
+    if hit is not None and hit.note:
+        told.append(texts.FATE_FOLLOWED.format(note=hit.note))
+    if hit is not None and hit.copies:
+        told.append(many(len(hit.copies), texts.FATE_COPIES_ONE, texts.FATE_COPIES))
+    if passage is not None and passage.in_prompt:
+        label = texts.FATE_JOINED if passage.joined else texts.FATE_READ
+        told.insert(0, label.format(number=passage.number, count=len(passage.joined)))
+    elif passage is not None and passage.reason:
+        told.append(passage.reason)
+    elif prompt is not None and hit is not None:
+        told.append(texts.NOT_IN_PROMPT)
+    return "<br>".join(escape(line) for line in told)
 
 
 def window(used: Window) -> str:
@@ -179,7 +259,7 @@ def report(retrieval: Retrieval, trace: Trace | None) -> str:
         when = f'<p class="fn-quiet">{escape(date(trace.asked_at))} · {escape(retrieval.library)}{escape(model)}</p>'
     return (
         f'{when}<div class="fn-two">{_query(retrieval)}{_evidence(retrieval)}</div>'
-        f"{candidates(retrieval, sent)}"
+        f"{stages(retrieval)}{candidates(retrieval, sent)}"
         f'<div class="fn-two">{window(sent.window) if sent is not None else ""}{timings(seconds)}</div>'
         f"{prompt(sent) if trace is not None else ''}"
     )

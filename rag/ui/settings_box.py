@@ -19,23 +19,31 @@ class SettingsBox:
 
     include: gr.Textbox
     exclude: gr.Textbox
+    profile: gr.Dropdown
     chunk: gr.Number
     overlap: gr.Number
+    minimum: gr.Number
     layout: gr.Checkbox
     ocr: gr.Checkbox
     watch: gr.Checkbox
+    hyde: gr.Checkbox
+    rerank: gr.Checkbox
     save: gr.Button
     saved: gr.HTML
 
     @property
     def fields(self) -> list[Any]:
         """What a person fills in."""
-        return [self.include, self.exclude, self.chunk, self.overlap, self.layout, self.ocr, self.watch]
+        return [
+            self.include, self.exclude, self.profile, self.chunk, self.overlap, self.minimum, self.layout, self.ocr,
+            self.watch, self.hyde, self.rerank,
+        ]  # fmt: skip
 
 
 def settings_box(engine: Engine) -> SettingsBox:
     """Builds the box."""
-    chunk_tokens, overlap_tokens = engine.settings.chunk_tokens, engine.settings.chunk_overlap
+    as_set = engine.settings
+    there, why = engine.reranker()
     engine_name = engine.ocr_engine()
     if engine_name:
         ocr_info = texts.SETTINGS_OCR_INFO.format(engine=engine_name)
@@ -60,29 +68,41 @@ def settings_box(engine: Engine) -> SettingsBox:
                 elem_id="exclude",
             )
         with gr.Row(elem_classes="fn-columns"):
-            chunk = gr.Number(
-                label=texts.SETTINGS_CHUNK,
-                value=None,
-                placeholder=texts.SETTINGS_AS_SET.format(value=chunk_tokens),
-                precision=0,
-                min_width=160,
-                elem_id="chunk-tokens",
+            profile = gr.Dropdown(
+                label=texts.SETTINGS_PROFILE,
+                info=texts.SETTINGS_PROFILE_INFO,
+                choices=[
+                    (texts.SETTINGS_AS_SET.format(value=texts.SETTINGS_PROFILES[as_set.chunk_profile]), ""),
+                    *((label, value) for value, label in texts.SETTINGS_PROFILES.items()),
+                ],
+                value="",
+                filterable=False,
+                min_width=220,
+                elem_id="chunk-profile",
             )
-            overlap = gr.Number(
-                label=texts.SETTINGS_OVERLAP,
-                value=None,
-                placeholder=texts.SETTINGS_AS_SET.format(value=overlap_tokens),
-                precision=0,
-                min_width=160,
-                elem_id="chunk-overlap",
-            )
+            chunk = _tokens(texts.SETTINGS_CHUNK, as_set.chunk_tokens, "chunk-tokens")
+            overlap = _tokens(texts.SETTINGS_OVERLAP, as_set.chunk_overlap, "chunk-overlap")
+            minimum = _tokens(texts.SETTINGS_MINIMUM, as_set.chunk_minimum, "chunk-minimum")
         layout = gr.Checkbox(label=texts.SETTINGS_LAYOUT, info=texts.SETTINGS_LAYOUT_INFO, elem_id="layout")
         ocr = gr.Checkbox(label=texts.SETTINGS_OCR, info=ocr_info, elem_id="ocr")
         watch = gr.Checkbox(label=texts.SETTINGS_WATCH, info=texts.SETTINGS_WATCH_INFO, elem_id="watch")
+        hyde = gr.Checkbox(label=texts.USE_HYDE, info=texts.USE_HYDE_INFO, elem_id="hyde")
+        rerank = gr.Checkbox(
+            label=texts.USE_RERANK,
+            info=texts.USE_RERANK_INFO if there else texts.NO_RERANKER.format(why=why),
+            elem_id="rerank",
+        )
         with gr.Row(elem_classes="fn-buttons"):
             save = gr.Button(texts.SETTINGS_SAVE, min_width=140, elem_id="save-settings")
         saved = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="saved")
-    return SettingsBox(include, exclude, chunk, overlap, layout, ocr, watch, save, saved)
+    return SettingsBox(
+        include, exclude, profile, chunk, overlap, minimum, layout, ocr, watch, hyde, rerank, save, saved
+    )  # fmt: skip
+
+
+def _tokens(label: str, as_set: int, name: str) -> gr.Number:
+    placeholder = texts.SETTINGS_AS_SET.format(value=as_set)
+    return gr.Number(label=label, value=None, placeholder=placeholder, precision=0, min_width=160, elem_id=name)
 
 
 def shown(box: SettingsBox, settings: LibrarySettings) -> dict[Any, Any]:
@@ -90,27 +110,45 @@ def shown(box: SettingsBox, settings: LibrarySettings) -> dict[Any, Any]:
     return {
         box.include: "\n".join(settings.include),
         box.exclude: "\n".join(settings.exclude),
+        box.profile: settings.chunk_profile,
         box.chunk: settings.chunk_tokens,
         box.overlap: settings.chunk_overlap,
+        box.minimum: settings.chunk_minimum,
         box.layout: settings.layout,
         box.ocr: settings.ocr,
         box.watch: settings.watch,
+        box.hyde: settings.hyde,
+        box.rerank: settings.rerank,
         box.saved: "",
     }
 
 
 def typed(
-    include: str, exclude: str, chunk: int | None, overlap: int | None, layout: bool, ocr: bool, watch: bool
+    include: str,
+    exclude: str,
+    profile: str,
+    chunk: int | None,
+    overlap: int | None,
+    minimum: int | None,
+    layout: bool,
+    ocr: bool,
+    watch: bool,
+    hyde: bool,
+    rerank: bool,
 ) -> LibrarySettings:
     """The settings that the fields say."""
     return LibrarySettings(
         include=_patterns(include),
         exclude=_patterns(exclude),
+        chunk_profile=profile,
         chunk_tokens=chunk,
         chunk_overlap=overlap,
+        chunk_minimum=minimum,
         layout=layout,
         ocr=ocr,
         watch=watch,
+        hyde=hyde,
+        rerank=rerank,
     )
 
 

@@ -71,8 +71,22 @@ SEARCHING = "Searching the notes…"
 READING_ONE = "Reading 1 passage…"
 READING = "Reading {count} passages…"
 SEARCHED = "searched: {query}"
-SEARCHED_TITLE = "The question was rewritten so that it can be searched on its own. {note}"
+SEARCHED_TITLE = "What was searched, and why; unfold to search something else instead"
+SEARCHED_FIRST = "searched"
+SEARCHED_BESIDE = "and beside it"
+SEARCHED_WHY = "why"
+SEARCHED_HYDE = "and a passage that the model made up"
+SEARCH_INSTEAD_LABEL = "Not what you meant? Change what is searched:"
+SEARCH_INSTEAD = "Search for this instead"
 RETRY = "Ask again"
+UNANSWERED = "Judged from the search alone; the model was not asked. The nearest passages are shown with their scores."
+UNANSWERED_NOTHING = "No passage was found; the model was not asked."
+UNANSWERED_NARROW = "Only a part of your notes was searched:"
+UNANSWERED_READ_ONE = "The model read 1 passage and found no answer in it."
+UNANSWERED_READ = "The model read {count} passages and found no answer in them."
+SEARCH_ONLY_NONE = "Your notes do not seem to say. These are the nearest passages."
+ASK_ANYWAY = "Ask anyway"
+ASK_ANYWAY_TITLE = "Let the model read the nearest passages and answer if it can; the answer is marked"
 INSPECT = "Look inside"
 INSPECT_TITLE = "Show in Diagnostics what was searched, found and sent to the model"
 COPY = "Copy"
@@ -87,6 +101,13 @@ SOURCES_NONE = "No passage was found."
 CITED = "cited"
 NOT_CITED = "not cited"
 IN_FILE = "Open the passage"
+NORMATIVE_TITLE = "This passage binds: it sets requirements."
+INFORMATIVE_TITLE = "This passage explains; it does not bind."
+SECTION_TITLE = "Section or clause {number}"
+ALSO_IN = "also in {place}"
+ALSO_IN_MANY = "also in {count} other passages"
+ALSO_IN_TITLE = "Nearly the same text is found there"
+JOINED = "{count} neighbouring passages read as one"
 AGE = {
     "changed": "changed since it was indexed",
     "gone": "file is gone",
@@ -113,6 +134,43 @@ LEGEND_FOOTNOTE = "bound by Footnote from the words"
 LEGEND_UNKNOWN = "no such passage"
 LEGEND_UNSUPPORTED = "no passage supports it"
 LEGEND_MISSING = "number not in the cited passage"
+
+SEARCH_OPTIONS = "Search options"
+HELD_TO = "held to"
+CLEAR = "Clear"
+HELD_HINT = "Several are told apart by commas. The same can be typed in the question:"
+HELD_EXAMPLES = (
+    "file:heron",
+    "folder:standards",
+    "after:2024",
+    "before:2024-05",
+    "section:8.3",
+    "is:normative",
+    '"exact phrase"',
+    "-word",
+)
+HELD_FILE = "File"
+HELD_FOLDER = "Folder"
+HELD_SECTION = "Section or clause"
+HELD_AFTER = "Not older than"
+HELD_BEFORE = "Not newer than"
+HELD_PHRASE = "Exact phrase"
+HELD_WITHOUT = "Without"
+HELD_STANCE = "Binding"
+HELD_STANCES = ("all", "only what binds (normative)", "only what explains (informative)")
+USE_HYDE = "Search with a made-up passage (HyDE)"
+USE_HYDE_INFO = "The model writes what an answer might look like, and that is searched too. Takes seconds."
+USE_RERANK = "Sort with a reranker"
+USE_RERANK_INFO = "A second model reads question and passage together. Slower, mostly better."
+AS_LIBRARY_ON = "as the library: on"
+AS_LIBRARY_OFF = "as the library: off"
+SWITCH_ON = "on"
+SWITCH_OFF = "off"
+NO_RERANKER = "No reranker to sort with: {why}"
+WITH_HYDE = "with a made-up passage"
+WITHOUT_HYDE = "without a made-up passage"
+WITH_RERANK = "sorted by a reranker"
+WITHOUT_RERANK = "not sorted by a reranker"
 
 EMPTY_SAMPLE_TITLE = "Start with the sample notes"
 EMPTY_SAMPLE = "A dozen short notes come with Footnote, so that you can try it before you add your own."
@@ -383,7 +441,11 @@ SETTINGS_INCLUDE_PLACEHOLDER = "*.pdf\n/papers/"
 SETTINGS_EXCLUDE = "Exclude: leave these out"
 SETTINGS_EXCLUDE_INFO = "One pattern a line. !pattern brings back what is left out by default."
 SETTINGS_EXCLUDE_PLACEHOLDER = "drafts/\n*.bak"
-SETTINGS_CHUNK = "Passage length, tokens"
+SETTINGS_PROFILE = "How files are cut into passages"
+SETTINGS_PROFILE_INFO = "By sections suits papers, manuals and standards; by length suits notes without headings."
+SETTINGS_PROFILES = {"sections": "by sections and clauses", "words": "by length alone"}
+SETTINGS_MINIMUM = "Shortest passage, tokens"
+SETTINGS_CHUNK = "Longest passage, tokens"
 SETTINGS_OVERLAP = "Overlap, tokens"
 SETTINGS_AS_SET = "as set: {value}"
 SETTINGS_LAYOUT = "Read PDFs with layout analysis"
@@ -438,6 +500,24 @@ HEALTH_WAITING = "Checking…"
 QUESTION_TYPED = "typed"
 QUERY_SEARCHED = "searched"
 QUERY_NOTE = "note"
+QUERY_HYPOTHETICAL = "made up"
+QUERY_HELD_TO = "held to"
+QUERY_EVERYTHING = "nothing: everything was searched"
+SECTION_STAGES = "Steps of the search"
+COLUMN_STAGE = "Step"
+COLUMN_SCORE = "Score"
+COLUMN_FOUND = "Found"
+COLUMN_WEIGHT = "Weight"
+COLUMN_WHY = "Why"
+NO_VOTE = "no vote"
+STAGE_FOLDED = "+ {count} folded"
+FATE_READ = "in the prompt as [{number}]"
+FATE_JOINED = "in the prompt as [{number}], joined with its neighbours ({count} passages)"
+FATE_FOLDED = "nearly the same as number {rank}: folded into it"
+FATE_COPIES_ONE = "1 copy folded into it"
+FATE_COPIES = "{count} copies folded into it"
+FATE_FOLLOWED = "no search found it; followed from {note}"
+FATE_CUT = "cut: not among the best"
 NO_PROMPT = "Nothing was sent to a model."
 NOT_IN_PROMPT = "not in the prompt"
 VERDICT_ENOUGH = "enough"
@@ -445,7 +525,7 @@ VERDICT_SOME = "some"
 VERDICT_NONE = "none"
 COLUMN_RANK = "#"
 COLUMN_PASSAGE = "Passage"
-COLUMN_PROMPT = "In prompt"
+COLUMN_FATE = "What became of it"
 COLUMN_TOKENS = "Tokens"
 WINDOW_SYSTEM = "system"
 WINDOW_HISTORY = "history"
@@ -470,7 +550,14 @@ PLAIN_WORDS = {
     "rrf": "Reciprocal rank fusion: the ranks of the searches merged into one order. Only the order means something.",
     "dense": "Search by meaning: passages whose vectors lie nearest to the query's.",
     "lexical": "Search by words: passages that hold the query's words.",
-    "fusion": "The two searches merged into one order.",
+    "fusion": "The searches merged into one order, each with its weight.",
+    "sparse": "Search by learned word weights: words that the embedder finds important, spelled alike in both.",
+    "clause": "Passages of the section or clause that the question names by its number.",
+    "rerank": "A second model has read question and passage together and sorted the best of them.",
+    "fold": "Passages that say nearly the same are folded into the best of them.",
+    "follow": "Passages that a found one refers to (“see Table C.4”), one step far.",
+    "hypothetical": "HyDE: the model made up a passage that would answer, and it was searched beside the question.",
+    "weight": "How much this search's ranks count in the fusion; without a vote its hits are only shown.",
     "tokens": "The pieces of text a model counts in; a word is one to three of them.",
     "window": "How many tokens the model can read at once, question, passages and answer together.",
     "embedder": "The model that turns text into vectors, so that similar meanings lie close together.",

@@ -79,6 +79,7 @@ element.addEventListener("click", (event) => {
   if (!button) return;
   const what = button.dataset.do;
   if (what === "retry") trigger("ask", { question: button.dataset.question });
+  if (what === "anyway") trigger("again", { index: Number(button.dataset.index), rewrite: "", anyway: true });
   if (what === "sample") trigger("sample", {});
   if (what === "ingest") trigger("ingest", {});
   if (what === "inspect") trigger("inspect", { index: Number(button.dataset.index) });
@@ -89,6 +90,21 @@ element.addEventListener("click", (event) => {
       setTimeout(() => { button.textContent = label; }, 1500);
     });
   }
+});
+
+element.addEventListener("submit", (event) => {
+  const form = event.target.closest("form.fn-instead");
+  if (!form) return;
+  event.preventDefault();
+  const rewrite = form.elements.rewrite.value.trim();
+  if (rewrite) trigger("again", { index: Number(form.dataset.index), rewrite, anyway: false });
+});
+
+element.addEventListener("keydown", (event) => {
+  const form = event.target.closest("form.fn-instead");
+  if (!form || event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  form.requestSubmit();
 });
 
 watch("value", show);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from rag.types import (
@@ -76,14 +77,19 @@ def make_chunk(number: int, text: str = "", path: str = "", page: int | None = N
     return Chunk(f"c{number}", number, path, "Title", text, span, ("Top", "Sub"), page, page, 10)
 
 
-def make_retrieval(*chunks: Chunk, question: str = "Why?", query: str = "") -> Retrieval:
+def make_retrieval(*chunks: Chunk, question: str = "Why?", query: str = "", **more: object) -> Retrieval:
     hits = tuple(Hit(chunk, 0.9 - rank / 100, rank) for rank, chunk in enumerate(chunks, start=1))
     words = tuple(Hit(hit.chunk, 7.25, hit.rank) for hit in hits[:1])
-    return Retrieval(
-        "Notes", question, (query or question,), "", hits,
+    retrieval = Retrieval(
+        "Notes", question, (query, question) if query else (question,), "", hits,
         (Stage("dense", "cosine", hits, 0.02), Stage("lexical", "bm25", words, 0.01, 0.0, "abstained")),
         Evidence(Verdict.ENOUGH, "cosine 0.890", {"top": 0.89}), {"embed": 0.1, "dense": 0.02},
     )  # fmt: skip
+    return replace(retrieval, **more)
+
+
+def judged(verdict: Verdict) -> Evidence:
+    return Evidence(verdict, f"strength {HOSTILE}", {"strength": 0.03})
 
 
 def make_prompt(retrieval: Retrieval, inside: int, read: int | None = None) -> Prompt:
@@ -95,5 +101,6 @@ def make_prompt(retrieval: Retrieval, inside: int, read: int | None = None) -> P
     return Prompt((Message("system", "Cite."), Message("user", "Why?")), passages, window)
 
 
-def make_trace(retrieval: Retrieval, prompt: Prompt | None, answer: Answer) -> Trace:
-    return Trace("t", 0.0, retrieval, prompt, CHAT, EMBEDDER, answer, {"generation": 2.0})
+def make_trace(retrieval: Retrieval, prompt: Prompt | None, answer: Answer, asked: bool = True) -> Trace:
+    seconds = {"first token": 0.5, "generation": 2.0} if asked else {}
+    return Trace("t", 0.0, retrieval, prompt, CHAT, EMBEDDER, answer, seconds)

@@ -1,9 +1,15 @@
 import re
+from dataclasses import replace
 
-from page_values import HOSTILE, make_chunk, make_prompt, make_retrieval, parse
+from page_values import HOSTILE, judged, make_chunk, make_prompt, make_retrieval, make_trace, parse
 
-from rag.types import Answer, Citation, ConversationInfo, LibraryInfo, ModelChoice, Span
+from rag.types import Answer, Citation, ConversationInfo, LibraryInfo, ModelChoice, Passage, Span, Verdict
 from rag.ui import render_chat
+
+
+def shown(answer: Answer, question: str = "q", verdict: Verdict = Verdict.ENOUGH, asked: bool = True) -> str:
+    retrieval = make_retrieval(make_chunk(1), question=question, evidence=judged(verdict))
+    return render_chat.answer(make_trace(retrieval, make_prompt(retrieval, 1), answer, asked), 4)
 
 
 def span_of(text: str, part: str) -> Span:
@@ -73,7 +79,7 @@ def test_a_number_is_marked_missing_only_when_every_cited_passage_lacks_it() -> 
 def test_an_answer_can_do_and_fetch_nothing() -> None:
     text = f"{HOSTILE} [x](javascript:alert(1)) ![i](http://evil.example/i.png) <http://evil.example> \ue000\ue010 [1]"
     answer = Answer(text, "answered", (cite(text, "[1]", 1),), (), (Span(3, 40),), (HOSTILE,))
-    tree = parse(render_chat.answer(answer, HOSTILE, 0))
+    tree = parse(shown(answer, HOSTILE))
     assert "onerror" in tree.text
     assert ("button", "data-question", HOSTILE) in tree.attributes
     assert "\ue000" not in tree.text
@@ -94,24 +100,17 @@ def test_streaming_shows_marks_as_not_yet_checked() -> None:
 
 def test_legend_explains_only_what_is_there() -> None:
     text = "Fact [1]."
-    plain = render_chat.answer(Answer(text, "answered", (cite(text, text, 1),)), "q", 0)
+    plain = shown(Answer(text, "answered", (cite(text, text, 1),)))
     assert "fn-legend" not in plain
-    ours = render_chat.answer(Answer(text, "answered", (cite(text, text, 1, "footnote"),)), "q", 0)
+    ours = shown(Answer(text, "answered", (cite(text, text, 1, "footnote"),)))
     assert "bound by Footnote from the words" in parse(ours).text
 
 
 def test_outcomes_say_so() -> None:
-    assert "only searches" in parse(render_chat.answer(Answer("Footnote only searches.", "search_only"), "q", 0)).text
-    assert "not complete" in parse(render_chat.answer(Answer("Half", "stopped"), "q", 0)).text
-    assert "failed" in parse(render_chat.answer(Answer("Half", "failed", warnings=("Broke off.",)), "q", 0)).text
+    assert "only searches" in parse(shown(Answer("Footnote only searches.", "search_only"))).text
+    assert "not complete" in parse(shown(Answer("Half", "stopped"))).text
+    assert "failed" in parse(shown(Answer("Half", "failed", warnings=("Broke off.",)))).text
     assert HOSTILE in parse(render_chat.failed(HOSTILE, HOSTILE, HOSTILE)).text
-
-
-def test_the_searched_query_is_shown_only_when_it_was_rewritten() -> None:
-    same = make_retrieval(make_chunk(1))
-    assert "searched:" not in render_chat.question("Why?", same)
-    rewritten = make_retrieval(make_chunk(1), query=f"Why is that {HOSTILE}")
-    assert f"searched: Why is that {HOSTILE}" in parse(render_chat.question(HOSTILE, rewritten)).text
 
 
 def test_cards_show_place_scores_by_name_and_the_cited_words() -> None:
@@ -137,6 +136,43 @@ def test_an_unanswered_question_shows_the_nearest_passages_without_numbers() -> 
     assert parse(html).tags.count("details") == render_chat.NEAREST
     assert "Nearest passages" in html
     assert "fn-number" not in html
+
+
+def test_thin_evidence_is_marked_and_a_refusal_says_who_refused() -> None:
+    said = Answer("Yes [1].", "answered")
+    assert "Thin evidence" not in parse(shown(said)).text
+    assert "Thin evidence" in parse(shown(said, verdict=Verdict.SOME)).text
+    assert "Asked anyway" in parse(shown(said, verdict=Verdict.NONE)).text
+    refused = Answer("Your notes do not seem to say.", "not_in_notes")
+    unasked = parse(shown(refused, verdict=Verdict.NONE, asked=False))
+    assert "model was not asked" in unasked.text
+    assert ("button", "data-do", "anyway") in unasked.attributes
+    assert ("button", "data-index", "4") in unasked.attributes
+    asked = parse(shown(refused, verdict=Verdict.SOME))
+    assert "The model read 1 passage and found no answer in it." in asked.text
+    assert ("button", "data-do", "anyway") not in asked.attributes
+    searched = parse(shown(Answer("Only searching.", "search_only"), verdict=Verdict.NONE, asked=False))
+    assert "do not seem to say" in searched.text
+
+
+def test_cards_tell_section_stance_copies_the_way_here_and_what_was_joined() -> None:
+    chunk = replace(make_chunk(1), section=HOSTILE, stance="normative")
+    retrieval = make_retrieval(chunk, make_chunk(2), make_chunk(3))
+    copies = (make_chunk(7, path=HOSTILE), make_chunk(8, path="b.md"))
+    first, second, third = retrieval.hits
+    first = replace(first, copies=copies)
+    second = replace(second, copies=copies[:1], note=f"“see {HOSTILE}” in [1]")
+    retrieval = replace(retrieval, hits=(first, second, third))
+    prompt = make_prompt(retrieval, 3)
+    joined = Passage(3, third, 30, joined=(make_chunk(3), make_chunk(4)))
+    tree = parse(render_chat.sources(retrieval, replace(prompt, passages=(*prompt.passages[:2], joined)), None))
+    assert HOSTILE in tree.text
+    assert "normative" in tree.text
+    assert "also in 2 other passages" in tree.text
+    assert "also in b.md" in tree.text
+    assert f"also in {HOSTILE}" in tree.text
+    assert f"↳ “see {HOSTILE}” in [1]" in tree.text
+    assert "2 neighbouring passages read as one" in tree.text
 
 
 def test_empty_states_say_what_to_do() -> None:

@@ -1,8 +1,9 @@
 import re
+from dataclasses import replace
 
 from page_values import HOSTILE, make_chunk, make_prompt, make_retrieval, make_trace, parse
 
-from rag.types import Answer, HealthCheck, Message, Prompt, Window
+from rag.types import Answer, Filters, HealthCheck, Hit, Message, Passage, Prompt, Stage, Window
 from rag.ui import render_diagnostics
 
 
@@ -15,15 +16,59 @@ def test_every_candidate_has_its_scores_ranks_and_fate() -> None:
     assert "7.25 1." in words
     assert "[1]" in words
     assert words.count("below the top") == 2
-    assert "abstained" in words
     assert HOSTILE in tree.text
 
 
 def test_a_search_without_an_answer_has_no_prompt_columns() -> None:
     retrieval = make_retrieval(make_chunk(1))
     tree = parse(render_diagnostics.report(retrieval, None))
-    assert "In prompt" not in tree.text
+    assert "Tokens" not in tree.text
+    assert "not in the prompt" not in tree.text
     assert "cosine 0.890" in tree.text
+
+
+def test_every_step_tells_what_it_found_and_why_it_weighed_so() -> None:
+    first, second = make_chunk(1), make_chunk(2)
+    fused = Hit(first, 0.016, 1, copies=(second,))
+    followed = Hit(make_chunk(3), 0.0, 2, note=f"“see {HOSTILE}” in [1]")
+    retrieval = make_retrieval(
+        first, second, query="rewritten", hypothetical=HOSTILE, filters=Filters(files=("heron",))
+    )
+    retrieval = replace(
+        retrieval,
+        hits=(fused, followed),
+        stages=(
+            *retrieval.stages,
+            Stage("dense: hypothetical", "cosine", (Hit(second, 0.8, 1),), 0.01, 0.5, HOSTILE),
+            Stage("fold", "rrf", (fused,), 0.01, note="Folded: 1."),
+            Stage("follow", "rrf", (fused, followed), 0.01),
+        ),
+    )
+    words = " ".join(parse(render_diagnostics.stages(retrieval)).text.split())
+    for part in ("no voteabstained", "dense: hypotheticalcosine10.50", "1 + 1 folded", "Folded: 1."):
+        assert part in words
+    assert words.count("folded") == 1
+    tree = parse(render_diagnostics.candidates(retrieval, make_prompt(retrieval, 1)))
+    assert [tag for tag in tree.tags if tag == "th"] == ["th"] * 7, "fold and follow have no scores of their own"
+    words = " ".join(tree.text.split())
+    assert "nearly the same as number 1: folded into it" in words
+    assert f"no search found it; followed from “see {HOSTILE}” in [1]" in tree.text
+    assert "1 copies folded" not in words
+    query = parse(render_diagnostics.report(retrieval, None)).text
+    assert HOSTILE in query
+    assert "file heron" in query
+
+
+def test_chunks_that_were_joined_say_in_which_passage_they_are() -> None:
+    retrieval = make_retrieval(make_chunk(1), make_chunk(2), make_chunk(3))
+    prompt = make_prompt(retrieval, 0)
+    whole = Hit(replace(make_chunk(1), text="Both.", id="c1+c2"), 0.9, 1)
+    joined = Passage(1, whole, 20, joined=(make_chunk(1), make_chunk(2)))
+    text = parse(
+        render_diagnostics.candidates(retrieval, replace(prompt, passages=(joined, *prompt.passages[1:])))
+    ).text
+    assert text.count("in the prompt as [1], joined with its neighbours (2 passages)") == 2
+    assert text.count("below the top") == 1
 
 
 def test_sixty_candidates_stay_one_table() -> None:

@@ -1,0 +1,45 @@
+"""What is said beside an answer, in words: what the search was held to, and how far the evidence goes."""
+
+from __future__ import annotations
+
+from rag.types import Filters, Retrieval, Trace, Verdict
+
+THIN = "Thin evidence"
+ASKED_ANYWAY = "Asked anyway"
+
+_CAUTIONS = {
+    Verdict.SOME: (THIN, "The notes may not hold the answer: compare it with the passages before you rely on it."),
+    Verdict.NONE: (
+        ASKED_ANYWAY,
+        "Your notes do not seem to say this: what the model wrote may not come from them.",
+    ),
+}
+
+
+def held_to(filters: Filters) -> tuple[str, ...]:
+    """One phrase a kind of filter: ``file heron``, ``after 2024``, ``section 8.3 or A.1``; empty without filters."""
+    phrases = [
+        _either("file", filters.files),
+        _either("folder", filters.folders),
+        f"after {filters.after}" if filters.after else "",
+        f"before {filters.before}" if filters.before else "",
+        _either("section", filters.sections),
+        f"{filters.stance} only" if filters.stance else "",
+        *(f"“{phrase}”" for phrase in filters.phrases),
+        *(f"without {words}" for words in filters.without),
+    ]
+    return tuple(phrase for phrase in phrases if phrase)
+
+
+def _either(kind: str, values: tuple[str, ...]) -> str:
+    return f"{kind} {' or '.join(values)}" if values else ""
+
+
+def caution(retrieval: Retrieval) -> tuple[str, str]:
+    """The mark of an answer that rests on little, and its sentence; both empty where the notes have enough to say."""
+    return _CAUTIONS.get(retrieval.evidence.verdict, ("", ""))
+
+
+def was_asked(trace: Trace) -> bool:
+    """Whether a model was asked: it is not where the notes do not seem to say."""
+    return "first token" in trace.seconds

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -590,6 +590,24 @@ class Catalog:
         with self._statement("read") as execute:
             rows = execute(f"{_CHUNK} WHERE chunk.file_id = ? ORDER BY chunk.span_start", (file_id,)).fetchall()
         return tuple(_chunk(row) for row in rows)
+
+    def chunks_in_section(self, number: str, file_id: int) -> tuple[Chunk, ...]:
+        """The chunks of a section, in order: in that file, else in another one of its folder.
+
+        Args:
+            number: The section's number in canonical form.
+            file_id: The file that a reference stands in.
+        """
+        with self._statement("read") as execute:
+            rows = execute(
+                f"{_CHUNK} WHERE chunk.section = ?1 AND chunk.section != '' AND NOT chunk.contents"
+                " AND file.root = (SELECT root FROM file WHERE id = ?2) ORDER BY file.id != ?2, file.path, chunk.span_start",
+                (number, file_id),
+            ).fetchall()
+            own = execute("SELECT path FROM file WHERE id = ?", (file_id,)).fetchone()
+        folder = PurePosixPath(own[0]).parent if own else None
+        found = [chunk for chunk in map(_chunk, rows) if PurePosixPath(chunk.path).parent == folder]
+        return tuple(chunk for chunk in found if chunk.file_id == found[0].file_id)
 
     def chunk_ids(self) -> set[str]:
         """Ids of all chunks."""

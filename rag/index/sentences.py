@@ -9,6 +9,7 @@ from rag.types import Span
 
 PARAGRAPH = re.compile(r"\n[ \t]*\n+")
 SENTENCE = re.compile(r"(?<=[.!?؟])[\"'”’)\]]*\s+|(?<=[。！？])[」』）]*|\n+")
+LINE = re.compile(r"\n")
 WORD = re.compile(r"\s+")
 
 # A point after these does not end a sentence.

@@ -18,6 +18,7 @@ from typing import Any
 
 from rag.errors import SourceError
 from rag.sources import ocr
+from rag.sources.dates import plain_date
 from rag.sources.pdf.furniture import furniture
 from rag.sources.pdf.grids import Box
 from rag.sources.pdf.headings import Candidate, body_size, outline_headings, stands_out, styled_headings
@@ -115,7 +116,14 @@ def read_pdf(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) ->
         notes=notes,
         authors=paper.authors if paper else (),
         year=paper.year if paper else None,
+        date=str(paper.year) if paper and paper.year else _made(metadata.get("creationDate", "")),
     )
+
+
+def _made(created: str) -> str:
+    """The day of a date as PDF writes it: ``D:20240501120000Z``."""
+    found = re.match(r"(?:D:)?(\d{4})(\d{2})(\d{2})", created)
+    return plain_date("-".join(found.groups())) if found else ""
 
 
 def page_image(path: Path, page: int, passages: Sequence[str], zoom: float, passwords: tuple[str, ...] = ()) -> bytes:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import yaml
@@ -13,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from rag.errors import SourceError
+from rag.sources.dates import plain_date
 from rag.sources.encodings import decode
 from rag.sources.plain.text import TAKEN_OUT, Heading, decoded_document, join_lines, line_starts, without_gaps
 from rag.types import DEFAULT_READING, ReadOptions, SourceDocument
@@ -25,6 +27,9 @@ _MARKUP = re.compile(
     r"|^(?P<quote>(?:[ \t]{0,3}>)+[ \t]*)\[!(?P<callout>[a-zA-Z][\w -]{0,40})\][+-]?(?P<words>[ \t]*\S)?",
     re.MULTILINE,
 )
+_NUMBER_FIELDS = ("section", "clause", "chapter", "appendix", "annex")
+_DATE_FIELDS = ("date", "published", "updated", "lastmod", "modified", "created")
+_HEADING_NUMBER = re.compile(r"(?:[A-Z]|\d{1,3})(?:\.\d{1,3})*")
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
 _LONGEST_TITLE = 1_000  # characters that are looked at
 
@@ -35,9 +40,9 @@ _INLINE = MarkdownIt("commonmark")
 def read_markdown(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
     """Reads a Markdown file.
 
-    Front matter is taken off the text, HTML comments are taken out of it, a wiki link becomes the words that it shows,
-    and a callout's kind a word; code keeps all of them as they are. Front matter that is not YAML stays in the text and
-    is reported.
+    Front matter gives title, date and the number of the first heading, and is taken off the text; HTML comments are
+    taken out of it, a wiki link becomes the words that it shows, and a callout's kind a word; code keeps all of them as
+    they are. Front matter that is not YAML stays in the text and is reported.
 
     Args:
         data: The file's bytes.
@@ -48,38 +53,58 @@ def read_markdown(data: bytes, title: str, options: ReadOptions = DEFAULT_READIN
     """
     decoded = decode(data, options.encoding)
     source = decoded.text
-    front_title, front_end, problem = _front_matter(source)
-    kept = source[:front_end] if problem else ""
-    lines = list(enumerate(clean_markdown(source[front_end:]).split("\n"), 1 + source.count("\n", 0, front_end)))
+    matter = _front_matter(source)
+    kept = source[: matter.end] if matter.problem else ""
+    lines = list(enumerate(clean_markdown(source[matter.end :]).split("\n"), 1 + source.count("\n", 0, matter.end)))
     front = list(enumerate(kept.split("\n")[:-1], 1))
     text, marks = join_lines([*front, *without_gaps(lines)])
     if not text.strip():
         raise SourceError("There is no text in the file, only front matter, comments or blanks.")
     headings = list(markdown_headings(text, len(kept)))
-    title = front_title or next((heading.title for heading in headings), title)
-    return decoded_document(data, title, decoded, text, headings, marks, problem=problem)
+    title = matter.first("title") or next((heading.title for heading in headings), title)
+    document = decoded_document(data, title, decoded, text, headings, marks, problem=matter.problem)
+    number = matter.first(*_NUMBER_FIELDS)
+    return replace(
+        document,
+        number=number if _HEADING_NUMBER.fullmatch(number) else "",
+        date=next(filter(None, (plain_date(matter.first(name)) for name in _DATE_FIELDS)), ""),
+    )
 
 
-def _front_matter(source: str) -> tuple[str, int, str]:
-    """The title in the front matter, where the body begins, and why the front matter could not be read."""
+@dataclass(frozen=True, slots=True)
+class _FrontMatter:
+    """Where the body begins, why the front matter could not be read, and its fields of one line as they are written."""
+
+    end: int = 0
+    problem: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+
+    def first(self, *names: str) -> str:
+        """The first of these fields that is there; empty when none is."""
+        return next((self.fields[name] for name in names if self.fields.get(name)), "")
+
+
+def _front_matter(source: str) -> _FrontMatter:
     match = _FRONT_MATTER.match(source)
     if match is None:
-        return "", 0, ""
+        return _FrontMatter()
     if match.end() > _LONGEST_FRONT_MATTER:
-        return "", match.end(), "the front matter is too long to be one and was kept as text"
+        return _FrontMatter(match.end(), "the front matter is too long to be one and was kept as text")
     try:
-        fields = yaml.safe_load(match["yaml"])
-    # What is not what its tag says raises as Python's own types do: a date that does not exist, ``!!int ''``.
-    except (yaml.YAMLError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
+        fields = yaml.load(match["yaml"], Loader=yaml.BaseLoader)  # it makes strings only
+    except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f" (line {mark.line + 2})" if mark else ""
-        return "", match.end(), f"the front matter is not valid YAML{place} and was kept as text"
-    if fields is None:
-        return "", match.end(), ""
+        return _FrontMatter(match.end(), f"the front matter is not valid YAML{place} and was kept as text")
+    if not fields:
+        return _FrontMatter(match.end())
     if not isinstance(fields, dict):
-        return "", 0, ""  # text between two rulers
-    titles = [value for key, value in fields.items() if str(key).lower() == "title" and value is not None]
-    return " ".join(str(titles[0]).split()) if titles else "", match.end(), ""
+        return _FrontMatter()  # text between two rulers
+    words = {str(name).lower(): value for name, value in fields.items() if isinstance(value, str)}
+    none = ("", "~", "null")
+    return _FrontMatter(
+        match.end(), fields={name: " ".join(value.split()) for name, value in words.items() if value not in none}
+    )
 
 
 def clean_markdown(body: str) -> str:

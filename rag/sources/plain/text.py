@@ -6,17 +6,25 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 from rag.errors import SourceError
+from rag.sources.dates import plain_date
 from rag.sources.encodings import Decoded, decode, decode_text
 from rag.types import DEFAULT_READING, Mark, ReadOptions, Section, SourceDocument, Span
 
 _NUMBERED = re.compile(
-    r"(?P<number>(?:Annex|Appendix) [A-Z](?=[.: ]|$)|[A-Z](?:\.\d{1,3})+|\d{1,3}(?:\.\d{1,3})*)[.:]?"
-    r"(?:[ \t]{1,4}(?P<title>\S.*))?",
+    r"(?P<number>(?:Annex|Appendix|Anhang|Anlage) (?:[A-Z]|[IVX]+|\d{1,3})(?=[.: ]|$)|[A-Z](?:\.\d{1,3})+"
+    r"|(?:(?P<kind>§|Part|Teil|Section|Chapter|Abschnitt|Kapitel|Article|Artikel) ?)?\d{1,3}(?:\.\d{1,3})*[a-z]?"
+    r"|第 ?[\d一二三四五六七八九十百]{1,6} ?(?P<unit>[部編编章節节条條]))[.:]?"
+    r"(?:[ \t]{1,4}(?:--? |– )?(?P<title>\S.*)|　(?P<wide>\S.*))?",
 )
+_RANKS = {"Part": 0, "Teil": 0, "部": 0, "編": 0, "编": 0, "節": 2, "节": 2, "条": 3, "條": 3} | dict.fromkeys(
+    ("§", "Article", "Artikel"), 3
+)
+_RFC = re.compile(r"^Request for Comments: +(\d+)\b", re.MULTILINE)
+_FRONT_PAGE = 3_000  # characters
 _UNDERLINE = re.compile(r"(=|-|~){3,}[ \t]*")
 _DEFINITION = re.compile(
     r"(?:(?:export|default|pub(?:\([^)\n]{1,30}\))?|public|private|protected|internal|static|final|abstract|sealed|async"
@@ -67,7 +75,17 @@ def read_text(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     headings = _headings(text)
     if headings and not text[: headings[0].start].strip():
         title = headings[0].title
-    return decoded_document(data, title, decoded, text, headings, marks)
+    printed, dated = _front_page(text)
+    return replace(decoded_document(data, printed or title, decoded, text, headings, marks), date=dated)
+
+
+def _front_page(text: str) -> tuple[str, str]:
+    """Title and date of an RFC, as its first page prints them below each other; empty for other texts."""
+    paragraphs = [part for part in re.split(r"\n(?:[ \t]*\n)+", text[:_FRONT_PAGE]) if part.strip()]
+    for head, title in pairwise(paragraphs):
+        if found := _RFC.search(head):
+            return f"RFC {found[1]}: {' '.join(title.split())}", plain_date(head)
+    return "", ""
 
 
 def read_code(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
@@ -281,20 +299,21 @@ def _headings(text: str) -> list[Heading]:
         below = lines[index + 1] if index + 1 < len(lines) else ""
         if _UNDERLINE.fullmatch(below) and len(below.rstrip()) >= len(line.rstrip()) - 2:
             found.append(Heading(starts[index], 1 if below[0] == "=" else 2, line.strip()))
-        elif not below.strip() and (level := _level(line.strip())):
+        elif not below.strip() and (level := _level(line.strip())) >= 0:
             found.append(Heading(starts[index], level, line.strip()))
     times = Counter(heading.title for heading in found)
     return [heading for heading in found if times[heading.title] == 1]
 
 
 def _level(line: str) -> int:
-    """How deep a line stands as a heading by its looks; 0 when it does not look like one."""
+    """How deep a line stands as a heading by its looks; -1 when it does not look like one."""
     if len(line) > _LONGEST_HEADING or line.endswith((".", ",", ";", ":", "!", "?")) or "...." in line:
-        return 0
+        return -1
     if numbered := _NUMBERED.fullmatch(line):
-        number, title = numbered["number"], numbered["title"] or ""
+        number, title = numbered["number"], numbered["title"] or numbered["wide"] or ""
         # "3 eggs" and "2024" are none; "15.3.1 200 OK" and a bare "4.2" are.
         plain = number.isdecimal() and (not title or title[0].isdecimal())
-        return 0 if plain or (title[:1].isascii() and title[:1].islower()) else number.count(".") + 1
+        rank = _RANKS.get(numbered["kind"] or numbered["unit"] or "", 1)
+        return -1 if plain or (title[:1].isascii() and title[:1].islower()) else number.count(".") + rank
     letters = [character for character in line if character.isalpha()]
-    return 1 if len(letters) >= 4 and all(letter.isupper() for letter in letters) else 0
+    return 1 if len(letters) >= 4 and all(letter.isupper() for letter in letters) else -1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from rag.errors import SourceError
 from rag.sources.archive import Archive, resolve
+from rag.sources.dates import plain_date
 from rag.sources.draft import Draft
 from rag.sources.markup import Node, parse_html
 from rag.sources.web.html import decode_html, write_html
@@ -53,9 +53,9 @@ def read_epub(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     draft.notes += archive.notes
     titles = [" ".join(node.text().split()) for node in package.all("dc:title")]
     authors = tuple(" ".join(node.text().split()) for node in package.all("dc:creator"))
-    years = [match for node in package.all("dc:date") if (match := re.match(r"\s*([12]\d{3})\b", node.text()))]
+    dates = [written for node in package.all("dc:date") if (written := plain_date(node.text()))]
     document = draft.finish(data, next(filter(None, titles), "") or draft.first_heading or title)
-    return replace(document, authors=authors, year=int(years[0][1]) if years else None)
+    return replace(document, authors=authors, year=int(dates[0][:4]) if dates else None, date="".join(dates[:1]))
 
 
 def _encrypted(archive: Archive) -> set[str]:

@@ -13,6 +13,7 @@ from email.message import Message
 from pathlib import Path
 
 from rag.errors import SourceError
+from rag.sources.dates import plain_date
 from rag.sources.draft import Draft
 from rag.sources.encodings import decode
 from rag.sources.markup import parse_html
@@ -135,7 +136,7 @@ def _written(mail: _Mail, data: bytes, title: str, options: ReadOptions) -> Sour
         _attach(attachment, draft, options)
     if len(mail.attachments) > _MOST_ATTACHMENTS:
         draft.problems.append(f"attachments after the first {_MOST_ATTACHMENTS}: not read")
-    return draft.finish(data, subject or title)
+    return replace(draft.finish(data, subject or title), date=plain_date(mail.headers.get("Date", "")))
 
 
 def _shown(html: str) -> str:

@@ -41,5 +41,6 @@ def caution(retrieval: Retrieval) -> tuple[str, str]:
 
 
 def was_asked(trace: Trace) -> bool:
-    """Whether a model was asked: it is not where the notes do not seem to say."""
-    return "first token" in trace.seconds
+    """Whether the prompt went to a model: it does not where the notes do not seem to say."""
+    refused_unasked = trace.answer.outcome == "not_in_notes" and "first token" not in trace.seconds
+    return trace.prompt is not None and not refused_unasked

@@ -317,7 +317,12 @@ def _excerpt(text: str, spans: Sequence[Span]) -> str:
 
 
 def _card(
-    number: int, hit: Hit, retrieval: Retrieval, cited: Sequence[Citation] | None, age: str = "", joined: int = 0
+    number: int,
+    hit: Hit,
+    retrieval: Retrieval,
+    cited: Sequence[Citation] | None,
+    age: str = "",
+    joined: Sequence[Chunk] = (),
 ) -> str:
     chunk = hit.chunk
     spans = [
@@ -346,12 +351,18 @@ def _card(
         f'<details class="fn-card" data-number="{number}" data-key="{escape(chunk.id)}">'
         f'<summary title="{escape(texts.IN_FILE)}">{shown_number}<span class="fn-head">'
         f'{library}<span class="fn-path">{escape(chunk.path)}</span> '
-        f'<span class="fn-where">{escape(where)}</span>{badge}{_story(hit, joined)}'
-        f'<span class="fn-scores">{_scores(retrieval, chunk)}</span>'
+        f'<span class="fn-where">{escape(where)}</span>{badge}{_story(hit, len(joined))}'
+        f'<span class="fn-scores">{_scores(retrieval, _found(retrieval, joined) or chunk)}</span>'
         f'<span class="fn-excerpt" dir="auto">{_excerpt(chunk.text, spans)}</span></span></summary>'
         f'<blockquote class="fn-passage" dir="auto">{context}{marked(chunk.text, spans)}</blockquote>'
         f"{_copies(hit)}{image}</details>"
     )
+
+
+def _found(retrieval: Retrieval, joined: Sequence[Chunk]) -> Chunk | None:
+    """Of neighbours that were put together, the one that the search found first."""
+    parts = {chunk.id for chunk in joined}
+    return next((hit.chunk for hit in retrieval.hits if hit.chunk.id in parts), None)
 
 
 def _nature(chunk: Chunk) -> str:
@@ -370,7 +381,8 @@ def _story(hit: Hit, joined: int) -> str:
     """How the passage came to be as it is: followed from another one, put together, found in other places too."""
     lines = []
     if hit.note:
-        lines.append(f"<span>↳ {escape(hit.note)}</span>")
+        note = escape(texts.FOLLOWED.format(note=hit.note))
+        lines.append(f'<span title="{escape(texts.FOLLOWED_TITLE)}">{note}</span>')
     if joined > 1:
         lines.append(f"<span>{escape(texts.JOINED.format(count=joined))}</span>")
     if hit.copies:
@@ -427,7 +439,7 @@ def sources(
             if finished is not None:
                 cited = [c for c in finished.citations if c.number == passage.number and c.chunk.id == chunk.id]
             age = ages.get(chunk.id, "")
-            cards.append(_card(passage.number, passage.hit, retrieval, cited, age, len(passage.joined)))
+            cards.append(_card(passage.number, passage.hit, retrieval, cited, age, passage.joined))
     else:
         only_search = finished is not None and finished.outcome == "search_only"
         title = texts.SOURCES if only_search else texts.SOURCES_NEAREST

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rag.answering.places import numbered_place
-from rag.answering.remarks import held_to
+from rag.answering.remarks import held_to, was_asked
 from rag.types import Chunk, HealthCheck, Passage, Prompt, Retrieval, Stage, Trace, Verdict, Window
 from rag.ui import texts
 from rag.ui.render import date, duration, escape, figure, many, notice, score, term
@@ -122,7 +122,6 @@ def candidates(retrieval: Retrieval, prompt: Prompt | None) -> str:
     )
     if prompt is not None:
         head += f'<th scope="col" class="num">{term("tokens", texts.COLUMN_TOKENS)}</th>'
-    head += f'<th scope="col">{escape(texts.COLUMN_FATE)}</th>'
     rows = []
     for chunk_id, chunk in chunks.items():
         cells = ""
@@ -138,10 +137,9 @@ def candidates(retrieval: Retrieval, prompt: Prompt | None) -> str:
             tokens = figure(passage.tokens) if passage is not None and passage.tokens else "–"
             cells += f'<td class="num">{tokens}</td>'
         inside = passage is not None and passage.in_prompt
-        cells += f'<td class="fn-fate">{_fate(chunk_id, retrieval, prompt, passage)}</td>'
         rows.append(
             f'<tr class="{"inside" if inside else ""}"><td class="num">{ranks.get(chunk_id, "–")}</td>'
-            f"<td>{_passage_cell(chunk)}</td>{cells}</tr>"
+            f"<td>{_passage_cell(chunk)}{_fate(chunk_id, retrieval, prompt, passage)}</td>{cells}</tr>"
         )
     if not rows:
         return _section(texts.SECTION_CANDIDATES, notice(texts.SOURCES_NONE, kind="quiet"), "candidates")
@@ -165,7 +163,7 @@ def _by_chunk(prompt: Prompt | None) -> dict[str, Passage]:
 
 
 def _fate(chunk_id: str, retrieval: Retrieval, prompt: Prompt | None, passage: Passage | None) -> str:
-    """What became of a candidate: folded, followed, joined, in the prompt or cut, as sentences."""
+    """What became of a candidate, a line each: folded, followed, joined, in the prompt or cut."""
     told = []
     hit = next((hit for hit in retrieval.hits if hit.chunk.id == chunk_id), None)
     twin = next((hit for hit in retrieval.hits if any(copy.id == chunk_id for copy in hit.copies)), None)
@@ -174,7 +172,7 @@ def _fate(chunk_id: str, retrieval: Retrieval, prompt: Prompt | None, passage: P
     elif hit is None:
         told.append(texts.FATE_CUT)
     if hit is not None and hit.note:
-        told.append(texts.FATE_FOLLOWED.format(note=hit.note))
+        told.append(texts.FOLLOWED.format(note=hit.note))
     if hit is not None and hit.copies:
         told.append(many(len(hit.copies), texts.FATE_COPIES_ONE, texts.FATE_COPIES))
     if passage is not None and passage.in_prompt:
@@ -184,7 +182,7 @@ def _fate(chunk_id: str, retrieval: Retrieval, prompt: Prompt | None, passage: P
         told.append(passage.reason)
     elif prompt is not None and hit is not None:
         told.append(texts.NOT_IN_PROMPT)
-    return "<br>".join(escape(line) for line in told)
+    return "".join(f'<p class="fn-fate">{escape(line)}</p>' for line in told)
 
 
 def window(used: Window) -> str:
@@ -251,7 +249,7 @@ def timings(seconds: Mapping[str, float]) -> str:
 
 def report(retrieval: Retrieval, trace: Trace | None) -> str:
     """Everything about one question; ``trace`` is None for a search without an answer."""
-    sent = trace.prompt if trace is not None else None
+    sent = trace.prompt if trace is not None and was_asked(trace) else None
     seconds = {**retrieval.seconds, **(trace.seconds if trace is not None else {})}
     when = ""
     if trace is not None:

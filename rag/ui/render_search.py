@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rag.answering.remarks import caution, held_to, was_asked
 from rag.types import Filters, Retrieval, SearchOptions, Trace
 from rag.ui import texts
 from rag.ui.render import escape, many, notice
 
 
-def held(filters: Filters) -> str:
-    """What a search is held to, as chips; empty where it is not."""
-    chips = "".join(f'<span class="fn-held">{escape(phrase)}</span>' for phrase in held_to(filters))
-    return f'<span class="fn-holding">{escape(texts.HELD_TO)} {chips}</span>' if chips else ""
+def _chips(phrases: Iterable[str], kind: str = "") -> str:
+    return " ".join(f'<span class="fn-held {kind}">{escape(phrase)}</span>' for phrase in phrases)
+
+
+def _held(filters: Filters) -> str:
+    """What a search is held to, with the words before it; empty where it is not."""
+    chips = _chips(held_to(filters))
+    return f"{escape(texts.HELD_TO)} {chips}" if chips else ""
 
 
 def chosen(options: SearchOptions) -> str:
@@ -20,16 +26,12 @@ def chosen(options: SearchOptions) -> str:
         (options.hyde, texts.WITH_HYDE, texts.WITHOUT_HYDE),
         (options.rerank, texts.WITH_RERANK, texts.WITHOUT_RERANK),
     ]
-    told = "".join(
-        f'<span class="fn-held">{escape(on if choice else off)}</span>'
-        for choice, on, off in switches
-        if choice is not None
-    )
-    parts = held(options.filters) + told
+    ways = _chips((on if choice else off for choice, on, off in switches if choice is not None), "way")
+    parts = f"{_held(options.filters)} {ways}".strip()
     if not parts:
         return ""
     clear = f'<button type="button" data-do="clear">{escape(texts.CLEAR)}</button>'
-    return f'<p class="fn-chosen-options" role="status">{parts}{clear}</p>'
+    return f'<p class="fn-chosen-options" role="status">{parts} {clear}</p>'
 
 
 def searched(retrieval: Retrieval, index: int | None) -> str:
@@ -40,11 +42,11 @@ def searched(retrieval: Retrieval, index: int | None) -> str:
         index: The exchange's place in the conversation, for searching something else instead; None while it is made.
     """
     rewritten = len(retrieval.queries) > 1
-    holding = held(retrieval.filters)
+    holding = _held(retrieval.filters)
     if not rewritten and not retrieval.hypothetical:
         return f'<p class="fn-searched">{holding}</p>' if holding else ""
     line = escape(texts.SEARCHED.format(query=retrieval.queries[0])) if rewritten else ""
-    made_up = f'<span class="fn-held">{escape(texts.WITH_HYDE)}</span>' if retrieval.hypothetical else ""
+    made_up = _chips((texts.WITH_HYDE,), "way") if retrieval.hypothetical else ""
     rows = [(texts.SEARCHED_FIRST, retrieval.queries[0])]
     rows += [(texts.SEARCHED_BESIDE, query) for query in retrieval.queries[1:]]
     if retrieval.rewrite_note:
@@ -87,11 +89,12 @@ def unanswered(trace: Trace, index: int) -> str:
     if was_asked(trace):
         count = sum(passage.in_prompt for passage in trace.prompt.passages) if trace.prompt else 0
         return notice(many(count, texts.UNANSWERED_READ_ONE, texts.UNANSWERED_READ), kind="quiet")
-    narrow = held(retrieval.filters)
+    narrow = _chips(held_to(retrieval.filters))
     where = f"<p>{escape(texts.UNANSWERED_NARROW)} {narrow}</p>" if narrow else ""
     anyway = (
+        '<div class="fn-actions">'
         f'<button type="button" class="fn-primary" data-do="anyway" data-index="{index}" '
-        f'title="{escape(texts.ASK_ANYWAY_TITLE)}">{escape(texts.ASK_ANYWAY)}</button>'
+        f'title="{escape(texts.ASK_ANYWAY_TITLE)}">{escape(texts.ASK_ANYWAY)}</button></div>'
     )
     return (
         f'<div class="fn-unanswered"><p title="{escape(retrieval.evidence.reason)}">'

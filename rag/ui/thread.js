@@ -22,6 +22,7 @@ function show() {
   for (const [key, section] of shown) {
     if (!wanted.has(key)) { section.remove(); shown.delete(key); }
   }
+  const goesOn = shown.size > 0;
   let arrived = null;
   for (const item of value.items) {
     let section = shown.get(item.key);
@@ -35,7 +36,7 @@ function show() {
       }
       thread.append(section);
       shown.set(item.key, section);
-      if (item.live) arrived = section;
+      if (item.live || goesOn) arrived = section;
     }
     section.classList.toggle("fn-live", Boolean(item.live));
     section.classList.toggle("fn-blank", !item.question);

@@ -161,18 +161,20 @@ def test_cards_tell_section_stance_copies_the_way_here_and_what_was_joined() -> 
     copies = (make_chunk(7, path=HOSTILE), make_chunk(8, path="b.md"))
     first, second, third = retrieval.hits
     first = replace(first, copies=copies)
-    second = replace(second, copies=copies[:1], note=f"“see {HOSTILE}” in [1]")
+    second = replace(second, copies=copies[:1], note=f"“see {HOSTILE}” in passage 1")
     retrieval = replace(retrieval, hits=(first, second, third))
     prompt = make_prompt(retrieval, 3)
-    joined = Passage(3, third, 30, joined=(make_chunk(3), make_chunk(4)))
+    first_part = make_chunk(9)
+    joined = Passage(3, replace(third, chunk=first_part), 30, joined=(first_part, make_chunk(3)))
     tree = parse(render_chat.sources(retrieval, replace(prompt, passages=(*prompt.passages[:2], joined)), None))
     assert HOSTILE in tree.text
     assert "normative" in tree.text
     assert "also in 2 other passages" in tree.text
     assert "also in b.md" in tree.text
     assert f"also in {HOSTILE}" in tree.text
-    assert f"↳ “see {HOSTILE}” in [1]" in tree.text
+    assert f"followed from “see {HOSTILE}” in passage 1" in tree.text
     assert "2 neighbouring passages read as one" in tree.text
+    assert "cosine 0.870" in tree.text, "the scores are those of the part that was found"
 
 
 def test_empty_states_say_what_to_do() -> None:

@@ -49,10 +49,10 @@ def test_every_step_tells_what_it_found_and_why_it_weighed_so() -> None:
         assert part in words
     assert words.count("folded") == 1
     tree = parse(render_diagnostics.candidates(retrieval, make_prompt(retrieval, 1)))
-    assert [tag for tag in tree.tags if tag == "th"] == ["th"] * 7, "fold and follow have no scores of their own"
+    assert [tag for tag in tree.tags if tag == "th"] == ["th"] * 6, "fold and follow have no scores of their own"
     words = " ".join(tree.text.split())
     assert "nearly the same as number 1: folded into it" in words
-    assert f"no search found it; followed from “see {HOSTILE}” in [1]" in tree.text
+    assert f"followed from “see {HOSTILE}” in [1]" in tree.text
     assert "1 copies folded" not in words
     query = parse(render_diagnostics.report(retrieval, None)).text
     assert HOSTILE in query
@@ -95,6 +95,14 @@ def test_the_prompt_is_shown_exactly_and_can_be_copied() -> None:
     assert ("button", "data-copy", f"[system]\n{HOSTILE}\n\n[user]\na\n b") in tree.attributes
     assert HOSTILE in tree.text
     assert "Nothing was sent" in parse(render_diagnostics.prompt(None)).text
+
+
+def test_a_prompt_that_was_not_sent_is_not_shown_as_sent() -> None:
+    retrieval = make_retrieval(make_chunk(1))
+    trace = make_trace(retrieval, make_prompt(retrieval, 1), Answer("Not there.", "not_in_notes"), asked=False)
+    text = parse(render_diagnostics.report(retrieval, trace)).text
+    assert "Nothing was sent" in text
+    assert "in the prompt as" not in text
 
 
 def test_the_report_of_an_answer_has_everything() -> None:

@@ -39,7 +39,7 @@ ALLOWED = {
     "huggingface_hub": ("models/",),
     "langchain_ollama": ("models/",),
     "langchain_openai": ("models/",),
-    "py3langid": ("answering/language.py",),
+    "py3langid": ("retrieval/language.py",),
     "pydantic_settings": ("settings.py",),
     "platformdirs": ("settings.py",),
 }

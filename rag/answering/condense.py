@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage
 
-from rag.answering.language import language_of
+from rag.retrieval.language import language_of
 from rag.answering.prompts import condense_messages
 from rag.index.terms import terms
 from rag.models.base import ChatModel

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 
-from rag.answering.language import NAMES, language_of
+from rag.retrieval.language import NAMES, language_of
 from rag.answering.places import numbered_place
 from rag.types import Chunk
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rag.answering.language import language_of
+from rag.retrieval.language import language_of
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,9 @@ from rag.answering.language import language_of
         ("Когда совещание?", "ru"),
         ("BetrSichV § 7?", "en"),
         ("hi", "en"),
+        ("GitHub Actionsのキャッシュとは", "ja"),
+        ("What does the sign 猫 in the second picture of the report mean?", "en"),
+        ("", "en"),
     ],
 )
 def test_language_of_a_question(text: str, code: str) -> None:

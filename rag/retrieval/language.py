@@ -1,4 +1,4 @@
-"""The language of a question, so that the answer can be in it."""
+"""The language of a question, and of passages: what an answer is written in, and whether words can be compared."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ NAMES = {
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
+_LETTERS_FOR_ONE = 4
+"""Letters of an alphabet that say as much as one character of these scripts: a name in them makes no text Chinese."""
 
 
 def language_of(text: str) -> str:
@@ -25,12 +27,12 @@ def language_of(text: str) -> str:
     Scripts that only one of these languages uses decide at once, since a detector needs more letters than a short
     question has.
     """
-    if _KANA.search(text):
-        return "ja"
-    if _HANGUL.search(text):
-        return "ko"
-    if _HAN.search(text):
-        return "zh"
+    kana, han, hangul = (len(script.findall(text)) for script in (_KANA, _HAN, _HANGUL))
+    others = sum(map(str.isalpha, text)) - kana - han - hangul
+    if others <= _LETTERS_FOR_ONE * (kana + han + hangul) > 0:
+        if hangul > kana + han:
+            return "ko"
+        return "ja" if kana else "zh"
     code, confidence = _detector().classify(text)
     # Latin letters in a handful of words: names and terms mislead the detector, so it must be sure.
     return str(code) if confidence > 0.6 else "en"

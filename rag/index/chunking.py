@@ -22,11 +22,13 @@ from rag.index.clauses import carried
 from rag.index.cutting import Cutter, Known
 from rag.index.measure import CountTokens, Measure
 from rag.index.places import Places
-from rag.index.units import text_units, word_units
+from rag.index.units import line_units, text_units, word_units
 from rag.types import Place, SourceDocument, Span, Stance
 
 VERSION = 3
 """Counted up when the same document would be cut or embedded differently."""
+
+_LONGEST_PART = 60  # characters of a title or heading in the header
 
 _SMALLEST = 16
 """Tokens that every document's chunks may have, however long its headings are."""
@@ -114,9 +116,16 @@ def numbered_path(heading_path: Sequence[str], section: str) -> tuple[str, ...]:
 
 def header_of(title: str, heading_path: Sequence[str], section: str) -> str:
     """The line put before a chunk when it is embedded: the document's title and the headings above the chunk."""
-    # The first heading of a document is often its title; of a deep path, the innermost headings say most.
-    above = heading_path[1:] if heading_path[:1] and heading_path[0].casefold() == title.casefold() else heading_path
-    return " › ".join(part[:60] for part in (title, *numbered_path(above, section)[-3:]))
+    path = numbered_path(heading_path, section)
+    if path and title.casefold() in path[0].casefold():  # the first heading of a document is often its title
+        title, path = path[0], path[1:]
+    # Of a deep path, the innermost headings say most.
+    return " › ".join(map(_shortened, (title, *path[-3:])))
+
+
+def _shortened(words: str) -> str:
+    """A title as long as it can be, with its end, where names of laws and standards have what they are called by."""
+    return words if len(words) <= _LONGEST_PART else f"{words[: _LONGEST_PART - 21]}…{words[-20:]}"
 
 
 def embedded_text(title: str, heading_path: Sequence[str], section: str, context: str, text: str) -> str:
@@ -148,8 +157,11 @@ class _Sections:
                 yield block.span, block, ""
                 continue
             limit = self._limit(block)
-            units = text_units(self._measure, block.span, limit, room)
-            overlap = min(self._profile.overlap, limit // 2 - 1)
+            if block.contents:
+                units, overlap = line_units(self._measure, block.span, limit), 0
+            else:
+                units = text_units(self._measure, block.span, limit, room)
+                overlap = min(self._profile.overlap, limit // 2 - 1)
             for span in Cutter(self._measure, units, overlap, minimum, self._known).pieces():
                 yield span, block, units.context(span.start)[0]
 

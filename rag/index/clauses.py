@@ -73,6 +73,9 @@ _REQUIREMENT = re.compile(
     r"(?<![A-Z]['’ ])(?<![A-Z][,;] )(?<![\"“‘'])\b"
     r"(?:MUST|SHALL|SHOULD|REQUIRED|RECOMMENDED|MAY|OPTIONAL)(?: NOT)?\b(?![\"”’'])(?! [A-Z]{2})"
 )
+_KEY_WORDS = re.compile(r"RFC ?2119|BCP ?14\b|\bkey ?words\b[^.]{0,40}\bMUST\b")
+"""By this a document says that it requires nothing but by such words."""
+
 _REQUIREMENTS = 3
 """Words in capitals from which on a document is taken to set requirements by them.
 
@@ -271,6 +274,7 @@ def _stances(document: SourceDocument) -> list[Stance]:
     """Whether each section binds: as it says, else as the one around it says, else by the words of RFC 2119."""
     texts = [document.text[section.span.start : section.span.end] for section in document.sections]
     by_words = sum(len(_REQUIREMENT.findall(text)) for text in texts) >= _REQUIREMENTS
+    without: Stance = "informative" if by_words and any(map(_KEY_WORDS.search, texts)) else ""
     stances: list[Stance] = []
     above: list[tuple[tuple[str, ...], Stance]] = []
     for section, text in zip(document.sections, texts, strict=True):
@@ -281,7 +285,7 @@ def _stances(document: SourceDocument) -> list[Stance]:
         if stance:
             above.append((path, stance))
         elif by_words:
-            stance = "normative" if _REQUIREMENT.search(text) else "informative"
+            stance = "normative" if _REQUIREMENT.search(text) else without
         stances.append(stance)
     return stances
 

@@ -18,20 +18,28 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 
+_LIST_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z])[.)]")
+_LONGEST_NUMBER = 20  # characters
+
 
 def parts(text: str, span: Span, separator: re.Pattern[str]) -> Iterator[Span]:
     """The parts of ``span`` between matches of ``separator``, stripped of white space; empty ones are left out."""
     start = span.start
     for match in separator.finditer(text, span.start, span.end):
-        if separator is SENTENCE and _ABBREVIATION.search(
-            text[max(start, match.start() - 12) : match.start()].rstrip()
-        ):
+        if separator is SENTENCE and not _ends(text[start : match.start()]):
             continue
         if part := stripped(text, Span(start, match.end())):
             yield part
         start = match.end()
     if part := stripped(text, Span(start, span.end)):
         yield part
+
+
+def _ends(sentence: str) -> bool:
+    """Whether what seems to be a sentence is one: it ends in no abbreviation, and is no number of a list's item."""
+    if _ABBREVIATION.search(sentence[-12:].rstrip()):
+        return False
+    return len(sentence) > _LONGEST_NUMBER or _LIST_NUMBER.fullmatch(sentence) is None
 
 
 def sentences(text: str) -> list[Span]:

@@ -18,11 +18,14 @@ from rag.types import Span
 _DELIMITER_ROW = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3})(?!~)[^`\n]*\n(?:.*\n)*?[ \t]*(?P=fence)[`~]*[ \t]*$", re.MULTILINE)
 _TABLE_CAPTION = re.compile(
-    r"[\W_]*(?:table|tab|tabelle|tableau|tabla|tabella|tabela|таблица|表|표)[\W_]*[\dIVXA-Z]", re.IGNORECASE
+    r"(?:<[^>\n]*>|[\W_])*(?:table|tab|tabelle|tableau|tabla|tabella|tabela|таблица|表|표)[\W_]*[\dIVXA-Z]",
+    re.IGNORECASE,
 )
 _FIGURE_CAPTION = re.compile(
-    r"[\W_]*(?:figure|fig|abbildung|abb|figura|listing|рисунок|рис|図|图|圖|그림)[\W_]*[\dIVXA-Z]", re.IGNORECASE
+    r"(?:<[^>\n]*>|[\W_])*(?:figure|fig|abbildung|abb|figura|listing|рисунок|рис|図|リスト|图|圖|示例|그림)[\W_]*[\dIVXA-Z]",
+    re.IGNORECASE,
 )
+_LABEL = re.compile(r"<[^>\n]+>.*</[^>\n]+>|(?P<mark>\*\*|__|\*|_|`)(?!\s).+(?P=mark):?")
 _ASIAN = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0002ffff]"
 _WORDS = re.compile(rf"{_ASIAN}{{1,4}}|(?:(?!{_ASIAN})\S)+")
 _PROSE = (PARAGRAPH, SENTENCE, WORD)
@@ -42,6 +45,11 @@ class Units:
 
     spans: list[Span]
     context: Callable[[int], tuple[str, int]]
+
+
+def line_units(measure: Measure, span: Span, limit: int) -> Units:
+    """Lines, or parts of them."""
+    return Units(list(_smaller(measure, span, lambda _: limit, (LINE, WORD))), lambda _: ("", limit))
 
 
 def word_units(measure: Measure, span: Span, limit: int) -> Units:
@@ -161,6 +169,7 @@ class _Layout:
         return (
             above.endswith((":", "："))
             or (len(above) <= _LONGEST_CAPTION and _TABLE_CAPTION.match(above) is not None)
+            or (_LABEL.fullmatch(above) is not None and first_line.lstrip().startswith(("```", "~~~", "|")))
             or _FIGURE_CAPTION.match(first_line) is not None
             or (above.endswith("|") and _TABLE_CAPTION.match(first_line) is not None)
         )

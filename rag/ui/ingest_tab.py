@@ -229,7 +229,7 @@ def library_updates(desk: Desk, tab: IngestTab, library: str) -> dict[Any, Any]:
         tab.delete: gr.update(value=texts.LIBRARY_DELETE.format(name=library)),
         tab.sure: gr.update(visible=False),
         tab.state: folder_state(desk, library),
-        **settings_box.shown(tab.settings, info.settings),
+        **settings_box.shown(tab.settings, desk.engine, info.settings),
         **papers_box.updates(tab.papers, desk.engine.fetch_status(library)),
         **job_updates(tab, desk.engine.job(library)),
         **file_updates(desk, tab, library, "", Show.ALL),

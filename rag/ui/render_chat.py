@@ -269,7 +269,8 @@ def answer(trace: Trace, index: int, ages: Mapping[str, str] = MappingProxyType(
     parts.append(_legend(finished))
     parts.append(
         '<div class="fn-actions">'
-        f'<button type="button" data-do="retry" data-question="{escape(trace.retrieval.question)}">'
+        f'<button type="button" data-do="retry" data-question="{escape(trace.retrieval.question)}" '
+        f'title="{escape(texts.RETRY_TITLE)}">'
         f"{escape(texts.RETRY)}</button>"
         f'<button type="button" data-do="copy" data-copy="{escape(finished.text)}" data-done="{escape(texts.COPIED)}">'
         f"{escape(texts.COPY)}</button>"
@@ -293,7 +294,8 @@ def stopped(text: str, passages: Sequence[Passage], asked: str) -> str:
 def _again(asked: str) -> str:
     return (
         '<div class="fn-actions">'
-        f'<button type="button" data-do="retry" data-question="{escape(asked)}">{escape(texts.RETRY)}</button></div>'
+        f'<button type="button" data-do="retry" data-question="{escape(asked)}">{escape(texts.RETRY)}</button>'
+        f'<button type="button" data-do="edit" data-question="{escape(asked)}">{escape(texts.EDIT)}</button></div>'
     )
 
 

@@ -34,7 +34,7 @@ class SearchBox:
     stance: gr.Dropdown
     hyde: gr.Dropdown
     rerank: gr.Dropdown
-    reranker: gr.HTML
+    missing: gr.HTML
 
     @property
     def fields(self) -> list[Any]:
@@ -62,9 +62,9 @@ def search_box() -> SearchBox:
         with gr.Row(elem_classes="fn-fields fn-switches"):
             hyde = _choice(texts.USE_HYDE, _switch(on=False), _AS_SET, "use-hyde", texts.USE_HYDE_INFO)
             rerank = _choice(texts.USE_RERANK, _switch(on=False), _AS_SET, "use-rerank", texts.USE_RERANK_INFO)
-        reranker = gr.HTML(apply_default_css=False, elem_id="no-reranker")
+        missing = gr.HTML(apply_default_css=False, elem_id="missing")
     return SearchBox(
-        chosen, box, file, folder, section, after, before, phrase, without, stance, hyde, rerank, reranker
+        chosen, box, file, folder, section, after, before, phrase, without, stance, hyde, rerank, missing
     )  # fmt: skip
 
 
@@ -90,13 +90,15 @@ def _hint() -> str:
 
 
 def switches(box: SearchBox, engine: Engine, settings: LibrarySettings) -> dict[Any, Any]:
-    """The switches with the library's own settings named; no one for a reranker that is not there, but why."""
-    there, why = engine.reranker()
-    told = "" if there else f'<p class="fn-quiet">{escape(texts.NO_RERANKER.format(why=why))}</p>'
+    """The switches with the library's own settings named; none for a model that is not there, but why."""
+    writes = engine.status().chat is not None
+    sorts, why = engine.reranker()
+    lines = [] if writes else [texts.NOT_THERE.format(what=texts.USE_HYDE, why=texts.NO_MODEL_WRITES)]
+    lines += [] if sorts else [texts.NOT_THERE.format(what=texts.USE_RERANK, why=why)]
     return {
-        box.hyde: gr.update(choices=_switch(settings.hyde)),
-        box.rerank: gr.update(choices=_switch(settings.rerank), visible=there),
-        box.reranker: told,
+        box.hyde: gr.update(choices=_switch(settings.hyde), visible=writes),
+        box.rerank: gr.update(choices=_switch(settings.rerank), visible=sorts),
+        box.missing: "".join(f'<p class="fn-quiet">{escape(line)}</p>' for line in lines),
     }
 
 
@@ -160,4 +162,4 @@ def wire_search_box(engine: Engine, box: SearchBox, library: gr.State) -> None:
         **quiet,
     )
     box.chosen.clear(clear, None, [box.chosen, *box.fields], **quiet)
-    box.box.expand(opened, library, [box.hyde, box.rerank, box.reranker], **quiet)
+    box.box.expand(opened, library, [box.hyde, box.rerank, box.missing], **quiet)

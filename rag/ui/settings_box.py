@@ -43,7 +43,6 @@ class SettingsBox:
 def settings_box(engine: Engine) -> SettingsBox:
     """Builds the box."""
     as_set = engine.settings
-    there, why = engine.reranker()
     engine_name = engine.ocr_engine()
     if engine_name:
         ocr_info = texts.SETTINGS_OCR_INFO.format(engine=engine_name)
@@ -67,19 +66,18 @@ def settings_box(engine: Engine) -> SettingsBox:
                 max_lines=10,
                 elem_id="exclude",
             )
+        profile = gr.Dropdown(
+            label=texts.SETTINGS_PROFILE,
+            info=texts.SETTINGS_PROFILE_INFO,
+            choices=[
+                (texts.SETTINGS_AS_SET.format(value=texts.SETTINGS_PROFILES[as_set.chunk_profile]), ""),
+                *((label, value) for value, label in texts.SETTINGS_PROFILES.items()),
+            ],
+            value="",
+            filterable=False,
+            elem_id="chunk-profile",
+        )
         with gr.Row(elem_classes="fn-columns"):
-            profile = gr.Dropdown(
-                label=texts.SETTINGS_PROFILE,
-                info=texts.SETTINGS_PROFILE_INFO,
-                choices=[
-                    (texts.SETTINGS_AS_SET.format(value=texts.SETTINGS_PROFILES[as_set.chunk_profile]), ""),
-                    *((label, value) for value, label in texts.SETTINGS_PROFILES.items()),
-                ],
-                value="",
-                filterable=False,
-                min_width=220,
-                elem_id="chunk-profile",
-            )
             chunk = _tokens(texts.SETTINGS_CHUNK, as_set.chunk_tokens, "chunk-tokens")
             overlap = _tokens(texts.SETTINGS_OVERLAP, as_set.chunk_overlap, "chunk-overlap")
             minimum = _tokens(texts.SETTINGS_MINIMUM, as_set.chunk_minimum, "chunk-minimum")
@@ -87,11 +85,7 @@ def settings_box(engine: Engine) -> SettingsBox:
         ocr = gr.Checkbox(label=texts.SETTINGS_OCR, info=ocr_info, elem_id="ocr")
         watch = gr.Checkbox(label=texts.SETTINGS_WATCH, info=texts.SETTINGS_WATCH_INFO, elem_id="watch")
         hyde = gr.Checkbox(label=texts.USE_HYDE, info=texts.USE_HYDE_INFO, elem_id="hyde")
-        rerank = gr.Checkbox(
-            label=texts.USE_RERANK,
-            info=texts.USE_RERANK_INFO if there else texts.NO_RERANKER.format(why=why),
-            elem_id="rerank",
-        )
+        rerank = gr.Checkbox(label=texts.USE_RERANK, info=texts.USE_RERANK_INFO, elem_id="rerank")
         with gr.Row(elem_classes="fn-buttons"):
             save = gr.Button(texts.SETTINGS_SAVE, min_width=140, elem_id="save-settings")
         saved = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="saved")
@@ -105,8 +99,9 @@ def _tokens(label: str, as_set: int, name: str) -> gr.Number:
     return gr.Number(label=label, value=None, placeholder=placeholder, precision=0, min_width=160, elem_id=name)
 
 
-def shown(box: SettingsBox, settings: LibrarySettings) -> dict[Any, Any]:
+def shown(box: SettingsBox, engine: Engine, settings: LibrarySettings) -> dict[Any, Any]:
     """The fields filled with a library's settings."""
+    sorts, why = engine.reranker()
     return {
         box.include: "\n".join(settings.include),
         box.exclude: "\n".join(settings.exclude),
@@ -118,7 +113,7 @@ def shown(box: SettingsBox, settings: LibrarySettings) -> dict[Any, Any]:
         box.ocr: settings.ocr,
         box.watch: settings.watch,
         box.hyde: settings.hyde,
-        box.rerank: settings.rerank,
+        box.rerank: gr.update(value=settings.rerank, info=texts.USE_RERANK_INFO if sorts else why),
         box.saved: "",
     }
 

@@ -80,6 +80,12 @@ element.addEventListener("click", (event) => {
   if (!button) return;
   const what = button.dataset.do;
   if (what === "retry") trigger("ask", { question: button.dataset.question });
+  if (what === "edit") {
+    const field = document.querySelector("#question textarea");
+    field.value = button.dataset.question;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.focus();
+  }
   if (what === "anyway") trigger("again", { index: Number(button.dataset.index), rewrite: "", anyway: true });
   if (what === "sample") trigger("sample", {});
   if (what === "ingest") trigger("ingest", {});

@@ -1,5 +1,8 @@
-from rag.types import Filters, SearchOptions
-from rag.ui import search_box
+import gradio as gr
+
+from rag.engine import Engine
+from rag.types import Filters, LibrarySettings, SearchOptions
+from rag.ui import search_box, texts
 
 
 def test_empty_fields_search_everything_as_the_library_says() -> None:
@@ -16,3 +19,13 @@ def test_commas_tell_several_apart_but_not_in_a_phrase() -> None:
         ("draft",),
     )  # fmt: skip
     assert typed == SearchOptions(filters, hyde=True, rerank=False)
+
+
+def test_switches_name_the_librarys_settings_and_what_is_missing(engine: Engine) -> None:
+    with gr.Blocks():
+        box = search_box.search_box()
+    updates = search_box.switches(box, engine, LibrarySettings(hyde=True))
+    assert (texts.AS_LIBRARY_ON, "as set") in updates[box.hyde]["choices"]
+    assert updates[box.hyde]["visible"] is False
+    assert (texts.AS_LIBRARY_OFF, "as set") in updates[box.rerank]["choices"]
+    assert texts.NO_MODEL_WRITES in updates[box.missing]

@@ -16,7 +16,7 @@ ALLOWED = {
     "gradio_client": ("ui/",),
     "chromadb": ("index/chroma.py",),
     "langchain_chroma": ("index/chroma.py",),
-    "sqlite3": ("index/catalog.py", "index/vectors.py", "inspection/doctor.py"),
+    "sqlite3": ("index/catalog.py", "index/vectors.py", "index/postings.py", "inspection/doctor.py"),
     "filelock": ("index/lock.py",),
     "pymupdf": ("sources/pdf/",),
     "yaml": ("sources/plain/markdown.py",),

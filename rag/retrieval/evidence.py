@@ -1,61 +1,155 @@
-"""How much the notes have to say about a question, judged from the search itself before anything is generated."""
+"""How much the notes have to say about a question, judged from the search itself before anything is generated.
+
+A few features of the search are weighed by a logistic model; its weights and cut-offs are data, ``evidence.json``
+beside this module, fitted with ``python -m tests.bench.refusal --fit`` and stored with what they were fitted on and how
+they did on questions held out. A score by itself says little: this embedder's cosines lie between 0.75 and 0.9 for anything.
+
+What no score can see is the near miss, where the notes speak of the topic and do not hold the answer: there the model
+has to refuse.
+"""
 
 from __future__ import annotations
 
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from statistics import fmean
+from typing import Any
 
+from rag.retrieval.language import language_of
 from rag.retrieval.lexical import QueryTerms
 from rag.types import Evidence, Hit, Stage, Verdict
 
-ENOUGH = 0.055
-NONE = 0.04
-NONE_WITHOUT_WORDS = 0.025
-COVERAGE_WEIGHT = 0.05
-"""Cut-offs of the strength, and the weight of its second part.
+FITTED = Path(__file__).with_suffix(".json")
+"""Where the weights and cut-offs are."""
 
-Source: ``python -m tests.bench.refusal --sets xquad-en,xquad-de,xquad-zh`` with multilingual-e5-small, 300 questions
-that the notes answer and 300 about removed articles; chosen to refuse few wrongly rather than many rightly, since what
-is left the model can still refuse. They hold for that embedder's cosines.
-"""
+FEATURES = ("cosine", "contrast", "coverage", "margin", "agreement")
+"""What is weighed where question and notes are in one language; see :func:`measure`."""
 
-CALIBRATED_FOR = "multilingual-e5-small"
+FEATURES_ACROSS = ("cosine", "contrast")
+"""What is weighed where the passages found are in another language than the question: words say nothing there."""
 
 FEWEST_HITS = 6
 """Below this there is no background to stand out from."""
 
-_SHARED = 0.05
-"""Coverage below this means that question and notes have no words in common, as across languages."""
+_FIRST = 3  # passages that a verdict looks into
+_COVERED = 0.6  # of the informative words: enough by itself where the embedder's cosines are not known
+_LANGUAGE_SHOWS = 400  # characters of a passage
+_SAYS = {
+    Verdict.NONE: "The notes do not seem to speak of this",
+    Verdict.SOME: "The notes may speak of this",
+    Verdict.ENOUGH: "The notes seem to speak of this",
+}
 
 
-def judge(dense: Stage, hits: tuple[Hit, ...], query_terms: QueryTerms, embedder: str) -> Evidence:
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A fitted logistic model.
+
+    Attributes:
+        intercept: Of the sum.
+        weights: By feature.
+        none: Strength below which the verdict is *none*.
+        enough: Strength from which on it is *enough*.
+    """
+
+    intercept: float
+    weights: Mapping[str, float]
+    none: float
+    enough: float
+
+    def strength(self, features: Mapping[str, float]) -> float:
+        """How likely the notes speak of it, 0 to 1, if half of all questions were about something else."""
+        total = self.intercept + sum(weight * features[name] for name, weight in self.weights.items())
+        return 1 / (1 + math.exp(-total))
+
+    def verdict(self, strength: float) -> Verdict:
+        """The verdict at a strength."""
+        if strength < self.none:
+            return Verdict.NONE
+        return Verdict.SOME if strength < self.enough else Verdict.ENOUGH
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The models for one embedder: the question in the language of the passages found, and in another."""
+
+    embedder: str
+    within: Model
+    across: Model
+
+
+@cache
+def fitted() -> Fitted:
+    """The models of :data:`FITTED`."""
+    stored: dict[str, Any] = json.loads(FITTED.read_text(encoding="utf-8"))
+    return Fitted(stored["embedder"], Model(**stored["within"]), Model(**stored["across"]))
+
+
+def judge(legs: Sequence[Stage], hits: Sequence[Hit], query: str, query_terms: QueryTerms, embedder: str) -> Evidence:
     """The verdict on a search.
 
-    Its strength is *contrast*, how far the best cosine stands above the background (the mean of the lower half of the
-    dense hits), and a little of *coverage*, the share of the question's informative words that one of the first three
-    passages holds. Cosines themselves say little: this embedder's lie between 0.7 and 0.9 for anything.
-
     Args:
-        dense: What the dense leg found.
+        legs: What each leg found; those named ``dense`` and ``lexical`` are looked at, and ``clause``.
         hits: The final ranking.
-        query_terms: The query's terms with their weights.
-        embedder: The embedder's name; with another than :data:`CALIBRATED_FOR` nothing is refused.
+        query: What was searched.
+        query_terms: Its terms with their weights.
+        embedder: The embedder's name; with another than the models were fitted for, nothing is refused.
     """
-    if not dense.hits:
+    stages = {stage.name: stage for stage in legs}
+    dense = stages["dense"]
+    if not hits or not dense.hits:
         return Evidence(Verdict.NONE, "Nothing was found.")
-    cosines = [hit.score for hit in dense.hits]
-    contrast = cosines[0] - fmean(cosines[len(cosines) // 2 :])
-    coverage = max((query_terms.coverage(hit.chunk) for hit in hits[:3]), default=0.0)
-    strength = contrast + COVERAGE_WEIGHT * coverage
-    features = {"cosine": cosines[0], "contrast": contrast, "coverage": coverage, "strength": strength}
+    features = measure(dense, stages.get("lexical"), hits, query_terms)
     figures = (
-        f"best cosine {cosines[0]:.3f}, {contrast:.3f} above the background; "
-        f"the first passages hold {coverage:.2f} of the question's informative words"
+        f"best cosine {features['cosine']:.3f}, {features['contrast']:.3f} above the background; the first passages"
+        f" hold {features['coverage']:.2f} of the question's informative words"
     )
-    if len(cosines) < FEWEST_HITS:
+    if (clause := stages.get("clause")) and clause.hits and clause.weight > dense.weight:
+        return Evidence(Verdict.ENOUGH, f"The section that is asked for is in the notes: {figures}.", features)
+    if len(dense.hits) < FEWEST_HITS:
         return Evidence(Verdict.SOME, f"Too few passages to judge by: {figures}.", features)
-    if strength >= ENOUGH:
-        return Evidence(Verdict.ENOUGH, f"The notes seem to speak of this: {figures}.", features)
-    lowest = NONE if coverage >= _SHARED else NONE_WITHOUT_WORDS
-    if strength < lowest and embedder == CALIBRATED_FOR:
-        return Evidence(Verdict.NONE, f"The notes do not seem to speak of this: {figures}.", features)
-    return Evidence(Verdict.SOME, f"The notes may speak of this: {figures}.", features)
+    if embedder != fitted().embedder:
+        verdict = Verdict.ENOUGH if features["coverage"] >= _COVERED else Verdict.SOME
+        return Evidence(verdict, f"What {embedder}'s cosines mean was not measured: {figures}.", features)
+    across = is_across(query, dense)
+    model = fitted().across if across else fitted().within
+    strength = model.strength(features)
+    figures += (
+        f", in {'another' if across else 'the same'} language; strength {strength:.2f}"
+        f" (none below {model.none:.2f}, enough from {model.enough:.2f})"
+    )
+    features |= {"across languages": float(across), "strength": strength}
+    verdict = model.verdict(strength)
+    return Evidence(verdict, f"{_SAYS[verdict]}: {figures}.", features)
+
+
+def measure(dense: Stage, lexical: Stage | None, hits: Sequence[Hit], query_terms: QueryTerms) -> dict[str, float]:
+    """The features of a search, none of which depends much on how many passages a library holds.
+
+    Returns:
+        ``cosine``, the best; ``contrast``, how far it stands above the background, the mean of the lower half of the
+        hits; ``coverage``, the share of the question's informative words that one of the first three passages holds;
+        ``margin``, how far the best BM25 score stands above the sixth, as a share of it; ``agreement``, one by the rank
+        in the keyword leg of the passage that the dense leg put first.
+    """
+    cosines = [hit.score for hit in dense.hits]
+    found = lexical.hits if lexical else ()
+    first = dense.hits[0].chunk.id
+    return {
+        "cosine": cosines[0],
+        "contrast": cosines[0] - fmean(cosines[len(cosines) // 2 :]),
+        "coverage": max((query_terms.coverage(hit.chunk) for hit in hits[:_FIRST]), default=0.0),
+        "margin": 1 - found[min(5, len(found) - 1)].score / found[0].score if found else 0.0,
+        "agreement": next((1 / hit.rank for hit in found if hit.chunk.id == first), 0.0),
+    }
+
+
+def is_across(query: str, dense: Stage) -> bool:
+    """Whether most of the first passages are in another language than the question."""
+    languages = Counter(language_of(hit.chunk.text[:_LANGUAGE_SHOWS]) for hit in dense.hits[:_FIRST])
+    return languages.most_common(1)[0][0] != language_of(query)

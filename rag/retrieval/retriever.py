@@ -75,7 +75,7 @@ class Retriever(BaseRetriever):
             rewrite_note=rewrite_note,
             hits=fusion.hits,
             stages=stages,
-            evidence=judge(dense, fusion.hits, query_terms, self.embedder.identity.model),
+            evidence=judge(stages, fusion.hits, query, query_terms, self.embedder.identity.model),
             seconds={"embed": embedded} | {stage.name: stage.seconds for stage in stages},
         )
 

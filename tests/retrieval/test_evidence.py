@@ -1,48 +1,113 @@
+import json
+import math
+
 import pytest
 from material import make_chunk, make_hit
 
-from rag.retrieval.evidence import CALIBRATED_FOR, judge
+from rag.retrieval import evidence
+from rag.retrieval.evidence import FEATURES, FEATURES_ACROSS, Model, fitted, is_across, judge, measure
 from rag.retrieval.lexical import QueryTerms
-from rag.types import Hit, Stage, Verdict
+from rag.types import Evidence, Hit, Stage, Verdict
 
-WORDS = QueryTerms({"relief": 1.0, "valve": 1.0})
-
-
-def _dense(*cosines: float) -> Stage:
-    hits = tuple(make_hit("Some words.", rank, cosine) for rank, cosine in enumerate(cosines, 1))
-    return Stage("dense", "cosine", hits, 0.0)
-
-
-def _judge(first: float, text: str, others: int = 9, embedder: str = CALIBRATED_FOR) -> Verdict:
-    dense = _dense(first, *[0.8] * others)
-    return judge(dense, (Hit(make_chunk(text), 0.1, 1),), WORDS, embedder).verdict
+QUESTION = "At what pressure does the relief valve of the boiler open?"
+WORDS = QueryTerms({"relief": 1.0, "valve": 1.0, "boiler": 2.0})
+NOTE = "The relief valve of the boiler opens at a pressure of sixteen bar."
+OTHER = "The roses in the garden are cut back every year in the month of March."
+GERMAN = "Das Sicherheitsventil des Kessels öffnet bei einem Druck von sechzehn Bar."
 
 
-@pytest.mark.parametrize(
-    ("first", "text", "verdict"),
-    [
-        (0.90, "nothing in common", Verdict.ENOUGH),  # stands out, though in other words
-        (0.82, "the relief valve", Verdict.ENOUGH),  # the words are there
-        (0.835, "a valve", Verdict.ENOUGH),
-        (0.81, "a valve", Verdict.NONE),
-        (0.83, "nothing in common", Verdict.SOME),  # may be another language
-        (0.81, "nothing in common", Verdict.NONE),
-    ],
-)
-def test_verdicts(first: float, text: str, verdict: Verdict) -> None:
-    assert _judge(first, text) is verdict
+def _dense(first: float, text: str, others: int = 9) -> Stage:
+    hits = [make_hit(text, rank, cosine) for rank, cosine in enumerate((first, *[0.78] * others), 1)]
+    return Stage("dense", "cosine", tuple(hits), 0.0)
+
+
+def _lexical(*scores: float) -> Stage:
+    hits = [make_hit("Some words.", rank, score) for rank, score in enumerate(scores, 1)]
+    return Stage("lexical", "bm25", tuple(hits), 0.0)
+
+
+def _judge(first: float, text: str, *, others: int = 9, embedder: str = "", legs: tuple[Stage, ...] = ()) -> Evidence:
+    dense = _dense(first, text, others)
+    bm25 = (9.0, 2.0, 2.0, 2.0, 2.0, 2.0) if text == NOTE else (2.1, 2.0, 2.0, 2.0, 2.0, 2.0)
+    stages = (dense, _lexical(*bm25), *legs)
+    return judge(stages, dense.hits, QUESTION, WORDS, embedder or fitted().embedder)
+
+
+def test_what_the_notes_say_is_enough_and_what_they_do_not_is_none() -> None:
+    assert _judge(0.90, NOTE).verdict is Verdict.ENOUGH
+    assert _judge(0.79, OTHER).verdict is Verdict.NONE
+
+
+def test_the_verdict_rises_with_every_feature() -> None:
+    for model in (fitted().within, fitted().across):
+        assert 0 < model.none < model.enough < 1
+        middle = {"cosine": 0.83, "contrast": 0.04, "coverage": 0.4, "margin": 0.4, "agreement": 0.3}
+        for name in model.weights:
+            assert model.strength(middle | {name: middle[name] + 0.05}) > model.strength(middle), name
+    assert set(fitted().within.weights) == set(FEATURES)
+    assert set(fitted().across.weights) == set(FEATURES_ACROSS)
+
+
+def test_a_question_in_another_language_is_not_refused_for_lack_of_common_words() -> None:
+    verdict = _judge(0.84, GERMAN)
+    assert verdict.features["coverage"] == 0.0
+    assert verdict.features["across languages"] == 1.0
+    assert verdict.verdict is not Verdict.NONE
+    assert "another language" in verdict.reason
+
+
+def test_the_language_is_that_of_most_of_the_first_passages() -> None:
+    def found(*texts: str) -> Stage:
+        return Stage("dense", "cosine", tuple(make_hit(text, rank) for rank, text in enumerate(texts, 1)), 0.0)
+
+    assert is_across(QUESTION, found(GERMAN, GERMAN, NOTE))
+    assert not is_across(QUESTION, found(NOTE, OTHER, GERMAN))
+    assert not is_across(QUESTION, found("His name 山田太郎 is written in the register of the boiler house.", NOTE))
+
+
+def test_features_by_hand() -> None:
+    dense = _dense(0.9, NOTE)
+    second = make_hit(OTHER, 2, 4.0, id=dense.hits[0].chunk.id)
+    lexical = Stage("lexical", "bm25", (make_hit("x", 1, 10.0, id="y"), second, make_hit("z", 3, 1.0, id="z")), 0.0)
+    features = measure(dense, lexical, (Hit(make_chunk("A relief valve."), 0.1, 1),), WORDS)
+    assert features == pytest.approx(
+        {"cosine": 0.9, "contrast": 0.9 - 0.78, "coverage": 0.5, "margin": 1 - 1.0 / 10.0, "agreement": 1 / 2}
+    )
+    nothing = measure(dense, None, dense.hits, WORDS)
+    assert (nothing["margin"], nothing["agreement"]) == (0.0, 0.0)
+
+
+def test_strength_is_a_logistic_function_of_the_features() -> None:
+    model = Model(-1.0, {"cosine": 2.0, "contrast": 10.0}, none=0.3, enough=0.8)
+    strength = model.strength({"cosine": 0.8, "contrast": 0.05, "coverage": 1.0})
+    assert strength == pytest.approx(1 / (1 + math.exp(1.0 - 1.6 - 0.5)))
+    assert [model.verdict(value) for value in (0.29, 0.3, 0.8)] == [Verdict.NONE, Verdict.SOME, Verdict.ENOUGH]
 
 
 def test_a_handful_of_passages_is_never_refused() -> None:
-    assert _judge(0.8, "nothing in common", others=3) is Verdict.SOME
+    assert _judge(0.79, OTHER, others=3).verdict is Verdict.SOME
 
 
 def test_an_embedder_whose_cosines_nobody_measured_is_never_refused() -> None:
-    assert _judge(0.81, "nothing in common", embedder="BAAI/bge-m3") is Verdict.SOME
+    verdict = _judge(0.2, OTHER, embedder="BAAI/bge-m3")
+    assert verdict.verdict is Verdict.SOME
+    assert "BAAI/bge-m3" in verdict.reason
+    assert _judge(0.2, NOTE, embedder="BAAI/bge-m3").verdict is Verdict.ENOUGH
+
+
+def test_a_section_that_was_asked_for_and_found_is_enough() -> None:
+    clause = Stage("clause", "exact", (make_hit(OTHER),), 0.0, weight=10.0)
+    assert _judge(0.79, OTHER, legs=(clause,)).verdict is Verdict.ENOUGH
 
 
 def test_nothing_found_is_none_and_the_figures_are_told() -> None:
-    assert judge(_dense(), (), WORDS, CALIBRATED_FOR).verdict is Verdict.NONE
-    evidence = judge(_dense(0.9, *[0.8] * 9), (), WORDS, CALIBRATED_FOR)
-    assert "0.100 above the background" in evidence.reason
-    assert evidence.features["contrast"] == pytest.approx(0.1)
+    assert judge((_dense(0.9, NOTE),), (), QUESTION, WORDS, fitted().embedder).verdict is Verdict.NONE
+    verdict = _judge(0.9, NOTE)
+    assert "0.120 above the background" in verdict.reason
+    assert verdict.features["strength"] == pytest.approx(fitted().within.strength(verdict.features))
+
+
+def test_what_was_fitted_says_on_what_and_how_well() -> None:
+    stored = json.loads(evidence.FITTED.read_text(encoding="utf-8"))
+    assert {"embedder", "fitted", "command", "sets", "questions", "held_out"} <= set(stored)
+    assert stored["held_out"]["alone"]["wrongly_refused"] <= 0.05

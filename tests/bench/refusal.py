@@ -137,8 +137,10 @@ def _searched(
 
 
 def _features(retrieval: Retrieval, library: Library) -> dict[str, float]:
-    """What the verdict is made from, also where nothing was fitted for the embedder yet."""
+    """What the verdict is made from, also where nothing was fitted for the embedder yet; nothing where none was found."""
     stages = {stage.name: stage for stage in retrieval.stages}
+    if not stages["dense"].hits:
+        return {}
     terms = weigh_terms([library.catalog], retrieval.queries[0])
     features = evidence.measure(stages["dense"], stages.get("lexical"), retrieval.hits, terms)
     return features | {ACROSS: float(evidence.is_across(retrieval.queries[0], stages["dense"]))}
@@ -149,7 +151,7 @@ def _features(retrieval: Retrieval, library: Library) -> dict[str, float]:
 
 def fit(observed: Sequence[Observation], embedder: str) -> dict[str, Any]:
     """Models of the half to develop with, as they are stored."""
-    seen = [observation for observation in observed if not observation.held_out]
+    seen = [observation for observation in observed if observation.features and not observation.held_out]
     within = [observation for observation in seen if not observation.features[ACROSS]]
     across = [observation for observation in seen if observation.features[ACROSS] and observation.group == "across"]
     return {
@@ -201,6 +203,8 @@ def _logistic(table: NDArray[np.float64], truth: NDArray[np.bool_], counts: NDAr
 
 
 def _judged_anew(observation: Observation) -> Observation:
+    if not observation.features:
+        return observation
     model = evidence.fitted().across if observation.features[ACROSS] else evidence.fitted().within
     return replace(observation, verdict=model.verdict(model.strength(observation.features)))
 

@@ -18,16 +18,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from pathlib import Path
+from statistics import fmean, median
 
+from rag.models import choice
 from rag.models.base import Embedder
 from rag.models.bundled import BundledEmbedder
 from rag.retrieval.retriever import Retriever
-from rag.settings import prepare_environment
+from rag.settings import load_settings, prepare_environment
 from rag.types import Hit, Retrieval, Stage
 from tests.bench import sets
 from tests.bench.cached import CachedEmbedder, Kept
@@ -40,7 +43,10 @@ BM25 = {"en": 0.958, "de": 0.924, "zh": 0.963, "ar": 0.891, "ja": 0.937, "squad2
 
 WORSE_THAN_A_LEG = 0.005
 WORSE_THAN_DENSE = 0.01
+CLAUSES = 0.95
 SAMPLE = 200
+
+_LONGEST_QUERY = 1200  # characters, so that the embedder takes it
 
 
 @dataclass(slots=True)
@@ -71,6 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="all passages and questions")
     parser.add_argument("--sets", default="", help="names, separated by commas; nothing: all")
+    parser.add_argument("--show", action="store_true", help="also print the clauses that were not found")
     parser.add_argument("--held-out", action="store_true", help="only questions about articles of the held-out half")
     options = parser.parse_args()
     prepare_environment()
@@ -122,6 +129,73 @@ def rust_book(name: str, embedder: Embedder, report: Report, options: argparse.N
     report.bar(f"{name}: recall@5, ours by dense", report.rows[name, "ours"].at[5], report.rows[name, "dense"].at[5])
 
 
+def clauses(name: str, embedder: Embedder, report: Report, options: argparse.Namespace) -> None:
+    """Clauses by number and by name, in standards that were indexed as a person would."""
+    asked = sets.clause_questions(None if options.full else sets.STANDARDS_SAMPLE)
+    if not options.full:
+        asked = sets.spread(asked, SAMPLE)
+    with sets.opened_library() as library, tempfile.TemporaryDirectory() as folder:
+        sets.sync_standards(library, Path(folder), embedder, None if options.full else sets.STANDARDS_SAMPLE)
+        retriever = Retriever(libraries=(library,), embedder=embedder)
+        retriever.search(asked[0].text)
+        found: dict[str, list[Quality]] = defaultdict(list)
+        seconds: dict[str, list[float]] = defaultdict(list)
+        at_heading, there = [], []
+        for question in asked:
+            started = time.perf_counter()
+            retrieval = retriever.search(question.text)
+            took = time.perf_counter() - started - retrieval.seconds["embed"]
+            for configuration, (ranked, spent) in (
+                _configurations(retrieval) | {"ours": (retrieval.hits, took)}
+            ).items():
+                names = ["right" if question.is_right(hit.chunk) else hit.chunk.id for hit in ranked]
+                found[configuration].append(quality(names, frozenset({"right"})))
+                seconds[configuration].append(spent)
+            first = next((hit for hit in retrieval.hits[:3] if question.is_right(hit.chunk)), None)
+            there.append(first is not None)
+            at_heading.append(first is not None and question.begins(first.chunk))
+            if first is None and options.show:
+                print(f"        not among the first three: {question.text}")
+            elif options.show and not at_heading[-1]:
+                print(f"        not at its heading: {question.text}: {first.chunk.text[:60]!r}")
+    for configuration in found:
+        report.row(name, configuration, found[configuration], seconds[configuration])
+    report.bar(f"{name}: right clause in the first three", fmean(there), CLAUSES)
+    report.bar(f"{name}: and its chunk begins at the heading", fmean(at_heading), CLAUSES)
+
+
+def conversations(name: str, embedder: Embedder, report: Report, options: argparse.Namespace) -> None:
+    """The last question of a conversation: as it is, with all questions before it, and as Footnote rewrites it."""
+    passages, asked = sets.conversations(None if options.full else sets.CONVERSATIONS_SAMPLE)
+    kept = Kept()
+    settings = load_settings()
+    chat = choice.pick_chat(settings, "embedded")[0]
+    with sets.opened_library() as library:
+        sets.fill(library, passages, embedder, settings.chunk_tokens)
+        retriever = Retriever(libraries=(library,), embedder=embedder)
+        found: dict[str, list[Quality]] = defaultdict(list)
+        seconds: dict[str, list[float]] = defaultdict(list)
+        for conversation in asked:
+            rewritten = sets.rewritten(conversation, chat, kept)
+            every = " ".join(turn.text for turn in conversation.history if turn.role == "user")
+            for configuration, query in {
+                "last turn": conversation.question,
+                "all turns": f"{every} {conversation.question}"[-_LONGEST_QUERY:],
+                "ours": rewritten,
+            }.items():
+                started = time.perf_counter()
+                question = conversation.question if configuration == "ours" else query
+                retrieval = retriever.search(question, query)
+                seconds[configuration].append(time.perf_counter() - started - retrieval.seconds["embed"])
+                found[configuration].append(quality(_names(retrieval.hits), conversation.right))
+    for configuration in found:
+        report.row(name, configuration, found[configuration], seconds[configuration])
+    wanted = report.rows[name, "all turns"].at[10]
+    report.bar(f"{name}: recall@10, rewritten by all turns", report.rows[name, "ours"].at[10], wanted)
+    if chat is not None:
+        chat.close()
+
+
 SETS: dict[str, Callable[[str, Embedder, Report, argparse.Namespace], None]] = {
     "en": same_language,
     "de": same_language,
@@ -135,6 +209,8 @@ SETS: dict[str, Callable[[str, Embedder, Report, argparse.Namespace], None]] = {
     "de-mixed": mixed_notes,
     "zh-mixed": mixed_notes,
     "rust": rust_book,
+    "clauses": clauses,
+    "mtrag": conversations,
 }
 
 

@@ -7,6 +7,7 @@ develop with and a held-out half; translations of an article are in the same hal
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import tempfile
@@ -14,13 +15,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from rag.answering import condense, prompts
 from rag.index.catalog import Indexed
 from rag.index.chunking import ChunkProfile, chunk_document, embedded_text
 from rag.index.library import Library, Shelf
-from rag.models.base import Embedder
-from rag.types import FileState, Section, SourceDocument, SourceFile, Span
+from rag.index.plan import make_plan
+from rag.index.sync import apply_plan
+from rag.models.base import ChatModel, Embedder
+from rag.settings import load_settings
+from rag.sources.workers import ReaderPool
+from rag.types import Chunk, FileState, Section, SourceDocument, SourceFile, Span, Turn
+from tests.bench.cached import Kept
+
+T = TypeVar("T")
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -154,8 +163,181 @@ def _first_sentence(japanese: str) -> str:
     return ""
 
 
-def spread(questions: Sequence[Question], limit: int) -> list[Question]:
-    """So many of the questions, evenly from first to last."""
+# -------------------------------------------------------------------------------------------------------------- clauses
+
+STANDARDS_SAMPLE = (
+    "baustellv",
+    "prodhaftg",
+    "sp800-63a/sec4",
+    "sp800-63a/sec5",
+    "sp800-63a/sec6",
+    "sp800-63/sec4",
+    "rfc1939",
+)
+"""Parts of the paths of the standards in the sample."""
+
+_ABBREVIATIONS = {"baustellv": "BaustellV", "betrsichv_2015": "BetrSichV", "prodhaftg": "ProdHaftG"}
+_WORDINGS = {
+    "rfc": (
+        "{name} section {clause}",
+        "What does section {clause} of {name} say?",
+        "{name}, §{clause}",
+        "{title} ({name}, {clause})",
+    ),
+    "nist": (
+        "What does NIST {name} clause {clause} say?",
+        "SP {name} section {clause}",
+        "{clause} in {name}",
+        "{name}, section {clause}: {title}",
+    ),
+    "gesetz": (
+        "{clause} {name}",
+        "Was steht in {clause} {name}?",
+        "{name} {clause}",
+        "What does {clause} of the {name} require?",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseQuestion:
+    """A question that names a clause.
+
+    Attributes:
+        text: The question.
+        path: The file that the clause is in.
+        heading: The words of its title.
+        first: The first words below its heading.
+    """
+
+    text: str
+    path: str
+    heading: tuple[str, ...]
+    first: tuple[str, ...]
+
+    def is_right(self, chunk: Chunk) -> bool:
+        """Whether the chunk holds the heading with the first words below it: a table of contents does not."""
+        return chunk.path == self.path and self._place(chunk) is not None
+
+    def begins(self, chunk: Chunk) -> bool:
+        """Whether the clause's heading stands at the chunk's beginning, but for its number."""
+        place = self._place(chunk)
+        return place is not None and place <= _NUMBER_WORDS
+
+    def _place(self, chunk: Chunk) -> int | None:
+        """Where in the chunk's words the heading is."""
+        words = _words(chunk.text)
+        for at in range(len(words)):
+            if words[at : at + len(self.heading)] == self.heading:
+                below = words[at + len(self.heading) : at + len(self.heading) + len(self.first) + _BETWEEN]
+                if any(below[begin : begin + len(self.first)] == self.first for begin in range(_BETWEEN + 1)):
+                    return at
+        return None
+
+
+_NUMBER_WORDS = 5  # of "Section 5.1.1.2"
+_BETWEEN = 6  # words between a heading and its text that an index of clauses leaves out
+
+
+def clause_questions(documents: Sequence[str] | None = None) -> list[ClauseQuestion]:
+    """Every clause of ``standards/clause_index.jsonl`` with one wording of its kind after the other.
+
+    Args:
+        documents: Parts of the paths of those that are asked for; None: all.
+    """
+    found = []
+    for line in (DATA / "standards" / "clause_index.jsonl").read_text(encoding="utf-8").splitlines():
+        clause = json.loads(line)
+        path = clause["doc"].removeprefix("standards/")
+        if documents is not None and not any(part in path for part in documents):
+            continue
+        wordings = _WORDINGS[clause["kind"]]
+        text = wordings[len(found) % len(wordings)].format(name=_name(path), **clause)
+        found.append(ClauseQuestion(text, path, _words(clause["title"]), _words(clause["first"])[:4]))
+    return found
+
+
+def _name(path: str) -> str:
+    """What people call a standard."""
+    folder, file = path.split("/")[-2:]
+    if file.startswith("rfc"):
+        return f"RFC {file[3:-4]}"
+    return _ABBREVIATIONS.get(folder) or folder.removeprefix("sp").upper()
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", text.casefold()))
+
+
+def sync_standards(library: Library, folder: Path, embedder: Embedder, documents: Sequence[str] | None = None) -> None:
+    """Indexes the standards as the program does.
+
+    Args:
+        library: An empty one.
+        folder: An empty folder for the files.
+        embedder: The library's.
+        documents: Parts of their paths; None: all.
+    """
+    for path in sorted((DATA / "standards").rglob("*.*")):
+        place = path.relative_to(DATA / "standards")
+        if place.suffix in (".md", ".txt") and (
+            documents is None or any(part in place.as_posix() for part in documents)
+        ):
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            (folder / place).write_bytes(path.read_bytes())
+    settings = load_settings()
+    profile = ChunkProfile(settings.chunk_tokens, settings.chunk_overlap)
+    with ReaderPool(workers=1, timeout=settings.read_timeout) as readers:
+        for _ in apply_plan(library, make_plan(library, folder, profile), embedder, readers, profile):
+            pass
+
+
+# -------------------------------------------------------------------------------------------------------- conversations
+
+CONVERSATIONS_SAMPLE = 24
+"""Conversations in the sample."""
+
+_MOST_PASSAGES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The last question of a conversation, what was said before, and the passages that answer it."""
+
+    question: str
+    history: tuple[Turn, ...]
+    right: frozenset[str]
+
+
+def conversations(limit: int | None = None) -> tuple[list[Passage], list[Conversation]]:
+    """Conversations of MTRAG-UN whose last question has passages, and the passages of all of them.
+
+    Args:
+        limit: So many conversations, with their passages only; None: all.
+    """
+    lines = (DATA / "qa" / "mtrag_un.jsonl").read_text(encoding="utf-8").splitlines()
+    tasks = [task for task in map(json.loads, lines) if 0 < len(task["contexts"]) <= _MOST_PASSAGES]
+    passages: dict[str, Passage] = {}
+    asked = []
+    for task in spread([task for task in tasks if len(task["input"]) > 1], limit or len(tasks)):
+        for context in task["contexts"]:
+            passages[context["document_id"]] = Passage(context["document_id"], "", context["text"])
+        turns = [Turn("user" if turn["speaker"] == "user" else "assistant", turn["text"]) for turn in task["input"]]
+        right = frozenset(context["document_id"] for context in task["contexts"])
+        asked.append(Conversation(turns[-1].text, tuple(turns[:-1]), right))
+    return list(passages.values()), asked
+
+
+def rewritten(conversation: Conversation, chat: ChatModel | None, kept: Kept) -> str:
+    """What the program searches for a follow-up; the model's words are kept as long as nothing about them changes."""
+    ways = (inspect.getsource(condense), inspect.getsource(prompts))
+    model = repr(chat.identity) if chat else ""
+    key = (model, *ways, conversation.question, repr(conversation.history))
+    return kept.text(key, lambda: condense.condense(conversation.question, conversation.history, chat)[0])
+
+
+def spread(questions: Sequence[T], limit: int) -> list[T]:
+    """So many of them, evenly from first to last."""
     if len(questions) <= limit:
         return list(questions)
     return [questions[at * len(questions) // limit] for at in range(limit)]

@@ -86,7 +86,8 @@ def _divided(document: SourceDocument) -> Iterator[Block]:
             if not section.span.start <= contents.start < section.span.end:
                 continue
             before = stripped(document.text, Span(at, contents.start))
-            if before and (at > section.span.start or "\n" in document.text[before.start : before.end]):
+            is_heading = section.heading_path and at == section.span.start
+            if before and not (is_heading and "\n" not in document.text[before.start : before.end]):
                 yield Block(before, section.heading_path, clause)
                 clause = replace(clause, begins=False)
                 at = contents.start
@@ -110,7 +111,7 @@ def _is_title_of(block: Block, following: Block) -> bool:
         return False
     deeper = len(following.heading_path) - len(block.heading_path)
     # "Abschnitt 2" and its title may be two headings of one level.
-    return deeper > 0 or (deeper == 0 and canonical(block.heading_path[-1]) != "")
+    return deeper > 0 or (deeper == 0 and block.clause.begins and canonical(block.heading_path[-1]) != "")
 
 
 def _under(heading: Block, block: Block) -> Block:

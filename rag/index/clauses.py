@@ -250,7 +250,7 @@ def _number_of(heading: str) -> tuple[str, bool]:
     if found is None or _MONTH.match(heading, found.end()):
         return "", False
     sort = found.lastgroup or ""
-    if heading[found.end() :][:1] not in _MARKED.get(sort, heading[found.end() :][:1]):
+    if sort in _MARKED and not heading[found.end() :].startswith(tuple(_MARKED[sort])):
         return "", False
     return _kept(found), sort not in ("whole", *_MARKED)
 

@@ -27,7 +27,7 @@ _FIGURE_CAPTION = re.compile(
 )
 _LABEL = re.compile(r"<[^>\n]+>.*</[^>\n]+>|(?P<mark>\*\*|__|\*|_|`)(?!\s).+(?P=mark):?")
 _ASIAN = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0002ffff]"
-_WORDS = re.compile(rf"{_ASIAN}{{1,4}}|(?:(?!{_ASIAN})\S)+")
+_WORDS = re.compile(rf"{_ASIAN}{{1,4}}[^\w\s]*|(?:(?!{_ASIAN})\S)+")
 _PROSE = (PARAGRAPH, SENTENCE, WORD)
 _CODE = (PARAGRAPH, LINE, WORD)
 _LONGEST_CAPTION = 300  # characters

@@ -1,12 +1,14 @@
 import random
 from itertools import pairwise
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from material import make_document
 
-from rag.index.chunking import ChunkProfile, Piece, chunk_document
+from rag.index.chunking import ChunkProfile, Piece, chunk_document, embedded_text, header_of
+from rag.sources.plain.text import Heading, sections
 from rag.types import Mark, Page, Place, Section, SourceDocument, Span
 
 LIMIT = 20
@@ -31,20 +33,76 @@ def documents(draw: st.DrawFn) -> SourceDocument:
     return SourceDocument(text, "Title", tuple(sections), "0", pages)
 
 
-@given(documents(), st.integers(min_value=0, max_value=12))
-def test_invariants(document: SourceDocument, overlap: int) -> None:
-    pieces = chunk_document(document, _count, ChunkProfile(LIMIT, overlap), 100)
+@st.composite
+def structured(draw: st.DrawFn) -> SourceDocument:
+    """Documents of everything that is treated in a way of its own."""
+    lines = draw(
+        st.lists(
+            st.sampled_from(
+                [
+                    "# 1 One", "# 2 Two", "## 1.1 Sub", "## 2.1 Sub", "# Plain", "## Sub", "### Deep", "Contents",
+                    "- [a](#a)", "1.1 Foo .... 3", "```", "~~~", "| a | b |", "|---|---|", "| 1 | 2 |", "Table 1: x",
+                    "Figure 2: y", "So:", "", "", "text here. And more text here. " * 3, "日本語の文。もう一つの文。",
+                    "x" * 150, "This section is informative.", "It SHALL do so.",
+                ]
+            ),
+            min_size=1,
+            max_size=30,
+        )
+    )  # fmt: skip
+    text, headings = "", []
+    for line in lines:
+        if line.startswith("#"):
+            marks, _, title = line.partition(" ")
+            headings.append(Heading(len(text), len(marks), title))
+        text += line + "\n"
+    return SourceDocument(text, "Title", sections(text, headings), "0", number=draw(st.sampled_from(["", "5", "A"])))
+
+
+profiles = st.builds(
+    ChunkProfile,
+    limit=st.just(LIMIT),
+    overlap=st.integers(min_value=0, max_value=12),
+    name=st.sampled_from(["sections", "words"]),
+    minimum=st.sampled_from([0, 4, 8, 15]),
+)
+
+
+def _check(document: SourceDocument, pieces: list[Piece], limit: int = LIMIT) -> None:
+    """The invariants that hold for whatever is cut, however it is cut."""
     covered: set[int] = set()
     for piece in pieces:
         text = document.text[piece.span.start : piece.span.end]
         assert text == text.strip() != ""
-        assert piece.tokens == _count(text) <= LIMIT
-        assert piece.page is not None
+        assert piece.tokens == _count(text) <= limit
         covered |= set(range(piece.span.start, piece.span.end))
     assert all(character.isspace() or at in covered for at, character in enumerate(document.text))
     for one, next_one in pairwise(pieces):
         assert one.span.start < next_one.span.start
         assert one.span.end < next_one.span.end
+
+
+@given(documents() | structured(), profiles)
+def test_invariants(document: SourceDocument, profile: ChunkProfile) -> None:
+    pieces = chunk_document(document, _count, profile, 100)
+    _check(document, pieces)
+    assert all((piece.page is None) == (not document.pages) for piece in pieces)
+    known = {document.text[piece.span.start : piece.span.end]: piece.tokens for piece in pieces}
+    _check(document, chunk_document(document, _count, profile, 100, known))
+
+
+@given(structured())
+def test_a_numbered_section_begins_a_chunk_and_nothing_overlaps_but_pieces_of_one_section(
+    document: SourceDocument,
+) -> None:
+    pieces = chunk_document(document, _count, ChunkProfile(LIMIT, 5, "sections", 8), 100)
+    begun = {piece.span.start for piece in pieces}
+    numbered = [section for section in document.sections if section.heading_path[-1:] in (("1.1 Sub",), ("2.1 Sub",))]
+    assert all(section.span.start in begun for section in numbered)
+    for one, next_one in pairwise(pieces):
+        if next_one.span.start < one.span.end:
+            assert next_one.heading_path == one.heading_path
+            assert not next_one.contents
 
 
 def test_pieces_of_one_long_section_overlap_and_others_do_not() -> None:
@@ -141,17 +199,21 @@ def test_places(marks: tuple[Mark, ...], expected: list[Place | None]) -> None:
     assert [piece.place for piece in pieces] == expected
 
 
+WORDS = ["pump", "valve", "report", "annual", "pressure", "limit", "shows", "that", "the", "of", "plant", "steam"]
+
+
 @pytest.mark.parametrize("separator", ["\n", " ", "\n\n"])
-@pytest.mark.parametrize("overlap", [0, 30])
+@pytest.mark.parametrize(("name", "overlap"), [("sections", 0), ("sections", 30), ("words", 30)])
 @pytest.mark.parametrize("edit", ["change", "insert", "delete"])
-def test_an_edit_in_one_long_section_moves_no_cut_but_those_beside_it(separator: str, overlap: int, edit: str) -> None:
+def test_an_edit_in_one_long_section_moves_no_cut_but_those_beside_it(
+    separator: str, name: Literal["sections", "words"], overlap: int, edit: str
+) -> None:
     made = random.Random(f"{separator} {overlap} {edit}")
-    words = ["pump", "valve", "report", "annual", "pressure", "limit", "shows", "that", "the", "of", "plant", "steam"]
-    lines = [" ".join(made.choices(words, k=made.randint(6, 20))).capitalize() + "." for _ in range(600)]
-    profile = ChunkProfile(200, overlap)
+    lines = [" ".join(made.choices(WORDS, k=made.randint(6, 20))).capitalize() + "." for _ in range(300)]
+    profile = ChunkProfile(200, overlap, name, 32)
     document = make_document(separator.join(lines))
     before = _texts(document, chunk_document(document, _count, profile, 480))
-    assert len(before) > 50
+    assert len(before) > 20
     for _ in range(5):
         at = made.randrange(len(lines))
         if edit == "insert":
@@ -170,17 +232,113 @@ def test_an_edit_in_one_long_section_moves_no_cut_but_those_beside_it(separator:
     assert len(before) <= 1.1 * len(chunk_document(document, _count, profile, 480)) + 1, "no crumbs are left behind"
 
 
+@pytest.mark.parametrize("lengths", [(5,), (4, 8, 40, 150)])
+@pytest.mark.parametrize("numbered", [False, True])
+def test_an_edit_moves_no_cut_of_other_sections_however_short_they_are(
+    lengths: tuple[int, ...], numbered: bool
+) -> None:
+    made = random.Random(f"{lengths} {numbered}")
+    parts: list[str] = []
+    for at in range(60):
+        parts.append(f"# {at + 1}. Part" if numbered else f"# Part {at}")
+        parts += [" ".join(made.choices(WORDS, k=15)) + "." for _ in range(1 + made.choice(lengths) // 15)]
+    profile = ChunkProfile(100, 20, "sections", 32)
+
+    def cut(known: list[str]) -> list[str]:
+        text = "\n".join(parts)
+        starts = [0]
+        for part in parts[:-1]:
+            starts.append(starts[-1] + len(part) + 1)
+        headings = [Heading(at, 1, part[2:]) for at, part in zip(starts, parts, strict=True) if part.startswith("#")]
+        document = SourceDocument(text, "T", sections(text, headings), "0")
+        pieces = chunk_document(document, _count, profile, 480, {words: _count(words) for words in known})
+        _check(document, pieces, 100)
+        return _texts(document, pieces)
+
+    before = cut([])
+    for edit in ["change", "insert", "delete"] * 3:
+        at = made.choice([at for at, part in enumerate(parts) if edit == "change" or not part.startswith("#")])
+        if edit == "insert":
+            parts.insert(at, "A line that was not there before.")
+        elif edit == "delete":
+            del parts[at]
+        else:
+            parts[at] = f"{parts[at]} and 25 more"
+        after = cut(before)
+        assert len(set(after) - set(before)) <= 2
+        before = after
+    assert len(before) <= 1.1 * len(cut([])) + 1, "no crumbs are left behind"
+
+
 @settings(max_examples=40)
-@given(documents(), documents(), st.integers(min_value=0, max_value=12))
-def test_invariants_hold_whatever_was_known(document: SourceDocument, other: SourceDocument, overlap: int) -> None:
-    profile = ChunkProfile(LIMIT, overlap)
+@given(documents(), documents(), profiles)
+def test_invariants_hold_whatever_was_known(
+    document: SourceDocument, other: SourceDocument, profile: ChunkProfile
+) -> None:
     known = [text * 3 for text in _texts(other, chunk_document(other, _count, profile, 100))]
     long = make_document(document.text * 3)
     known += _texts(long, chunk_document(long, _count, ChunkProfile(LIMIT, 0), 100))
-    pieces = chunk_document(long, _count, profile, 100, {text: _count(text) for text in known})
-    covered = {at for piece in pieces for at in range(piece.span.start, piece.span.end)}
-    assert all(character.isspace() or at in covered for at, character in enumerate(long.text))
-    assert all(piece.tokens <= LIMIT for piece in pieces)
-    for one, two in pairwise(pieces):
-        assert one.span.start < two.span.start
-        assert one.span.end < two.span.end
+    _check(long, chunk_document(long, _count, profile, 100, {text: _count(text) for text in known}))
+
+
+def test_windows_of_words_have_one_length_and_share_their_ends() -> None:
+    words = [f"word{n:03}" for n in range(200)]
+    text = "# One\n" + " ".join(words[:100]) + "\n# 2.1 Two\n" + " ".join(words[100:])
+    at = text.index("# 2.1")
+    headings = [Heading(0, 1, "One"), Heading(at, 1, "2.1 Two")]
+    document = SourceDocument(text, "T", sections(text, headings), "0")
+    pieces = chunk_document(document, _count, ChunkProfile(60, 10, "words", 20), 200)
+    _check(document, pieces, 60)
+    assert {piece.tokens for piece in pieces[:-1]} <= set(range(55, 61))
+    assert all(one.span.end - two.span.start in range(30, 45) for one, two in pairwise(pieces))
+    assert [piece.section for piece in pieces] == [""] * 4 + ["2.1"] * 4
+    assert [piece.heading_path for piece in pieces] == [("One",)] * 4 + [("2.1 Two",)] * 4
+
+
+@pytest.mark.parametrize("name", ["sections", "words"])
+def test_the_last_piece_begins_earlier_where_it_would_be_too_short(name: Literal["sections", "words"]) -> None:
+    document = make_document(" ".join(f"Sentence number {n:02}." for n in range(13)))
+    short = chunk_document(document, _count, ChunkProfile(55, 0, name, 0), 100)
+    longer = chunk_document(document, _count, ChunkProfile(55, 0, name, 20), 100)
+    assert short[-1].tokens < 20 <= longer[-1].tokens
+    assert [piece.span for piece in short[:-1]] == [piece.span for piece in longer[:-1]]
+
+
+def test_what_is_known_of_a_section_is_known_of_its_chunks() -> None:
+    text = "# 5.1 Rules\nThis section is normative.\n" + "A rule. " * 30
+    document = SourceDocument(text, "T", sections(text, [Heading(0, 1, "5.1 Rules")]), "0")
+    pieces = chunk_document(document, _count, ChunkProfile(LIMIT, 0), 100)
+    assert len(pieces) > 2
+    assert {(piece.section, piece.stance, piece.contents) for piece in pieces} == {("5.1", "normative", False)}
+
+
+def test_a_table_of_contents_is_cut_between_its_lines() -> None:
+    listed = [f"{n}.{m}. Name of a chapter ....... {n * m}" for n in range(1, 4) for m in range(1, 4)]
+    document = make_document("Before.\n\n" + "\n".join(listed) + "\n\nAfter this come words.")
+    pieces = chunk_document(document, _count, ChunkProfile(LIMIT, 8), 100)
+    inside = [text for text, piece in zip(_texts(document, pieces), pieces, strict=True) if piece.contents]
+    assert [line for text in inside for line in text.split("\n")] == listed
+    assert [piece.contents for piece in pieces][:: len(pieces) - 1] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("title", "path", "section", "header"),
+    [
+        ("Guide", (), "", "Guide"),
+        ("Guide", ("Guide", "Setup"), "", "Guide › Setup"),
+        ("Guide", ("A", "B", "C", "D"), "", "Guide › B › C › D"),
+        ("SP 800", ("Rules", "Records"), "5.1", "SP 800 › Rules › 5.1 Records"),
+        ("Rules", ("Rules",), "5", "5 Rules"),
+        ("Guide", ("8.3 Tests", "Setup"), "8.3", "Guide › 8.3 Tests › Setup"),
+        ("Guide", (), "4", "Guide › 4"),
+        (
+            "Law",
+            ("A law (" + "x" * 60 + ") of pumps (PumpV)",),
+            "",
+            "A law (" + "x" * 32 + "…" + "xx) of pumps (PumpV)",
+        ),
+    ],
+)
+def test_the_header_of_a_chunk(title: str, path: tuple[str, ...], section: str, header: str) -> None:
+    assert header_of(title, path, section) == header
+    assert embedded_text(title, path, section, "| a |", "| 1 |") == f"{header}\n| a |\n| 1 |"

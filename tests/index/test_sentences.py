@@ -18,3 +18,8 @@ def test_a_line_break_ends_a_sentence_and_nothing_is_lost() -> None:
     text = "# Heading\n- one\n- two.  Three"
     assert _texts(text) == ["# Heading", "- one", "- two.", "Three"]
     assert "".join("".join(_texts(text)).split()) == "".join(text.split())
+
+
+def test_the_number_of_a_lists_item_is_no_sentence() -> None:
+    assert _texts("1. Open it. Wait.\n2. Close it.\n  a) Now.") == ["1. Open it.", "Wait.", "2. Close it.", "a) Now."]
+    assert _texts("3.1. Scope") == ["3.1. Scope"]

@@ -72,6 +72,14 @@ def test_title_from_metadata_or_from_the_largest_text():
     assert read_pdf(made("Words.", title="Microsoft Word - draft3.doc").tobytes(), "report").title == "report"
 
 
+def test_the_date_is_that_of_the_metadata():
+    document = made("Words.")
+    document.set_metadata({"creationDate": "D:20240501120000+02'00'"})
+    assert read_pdf(document.tobytes(), "x").date == "2024-05-01"
+    document.set_metadata({"creationDate": "yesterday"})
+    assert read_pdf(document.tobytes(), "x").date == ""
+
+
 def test_outline_makes_sections_where_its_words_stand():
     document = made("Preface.\n\n1 Scope\n\nWords.\n\n1.1 Limits\n\nMore.", "2 Terms\n\nLast.")
     document.set_toc([[1, "Scope", 1], [2, "Limits", 1], [1, "Terms", 2], [2, "Not to be found", 2]])

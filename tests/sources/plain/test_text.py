@@ -58,6 +58,35 @@ def test_a_heading_on_top_is_the_title():
     assert read_text(b"Words first.\n\nOVENS\n\nMore.", "name").title == "name"
 
 
+def test_sections_of_laws_and_chapters_are_headings():
+    text = (
+        "Teil 1 Allgemeines\n\nAbschnitt 2 - Pflichten\n\n§ 5 Pflichten der Arbeitgeber\n\n(1) Er hat.\n\n§ 6\n\n(1) Er darf.\n\n"
+        "Anhang 1\n\nWorte.\n\n第三章　罰則\n\n第5条 罰金\n\n語。\n\nSection 4.1 Limits\n\nWords.\n\nArticle 7 of the treaty\n\nWords.\n"
+    )
+    assert headings(text) == [
+        ("Teil 1 Allgemeines",),
+        ("Teil 1 Allgemeines", "Abschnitt 2 - Pflichten"),
+        ("Teil 1 Allgemeines", "Abschnitt 2 - Pflichten", "§ 5 Pflichten der Arbeitgeber"),
+        ("Teil 1 Allgemeines", "Abschnitt 2 - Pflichten", "§ 6"),
+        ("Teil 1 Allgemeines", "Anhang 1"),
+        ("Teil 1 Allgemeines", "第三章\u3000罰則"),
+        ("Teil 1 Allgemeines", "第三章\u3000罰則", "第5条 罰金"),
+        ("Teil 1 Allgemeines", "第三章\u3000罰則", "Section 4.1 Limits"),
+    ]
+
+
+def test_title_and_date_of_an_rfc_are_those_of_its_first_page(shared_data: Path):
+    def front(name: str) -> tuple[str, str]:
+        document = read_text((shared_data / "standards/rfc" / name).read_bytes(), name)
+        return document.title, document.date
+
+    assert front("rfc9110.txt") == ("RFC 9110: HTTP Semantics", "2022-06")
+    assert front("rfc1939.txt") == ("RFC 1939: Post Office Protocol - Version 3", "1996-05")
+    assert front("rfc2045.txt")[0].endswith("(MIME) Part One: Format of Internet Message Bodies")
+    document = read_text(b"Notes.\n\nRequest for Comments: 1\n", "name")
+    assert (document.title, document.date) == ("name", "")
+
+
 def test_clauses_of_an_rfc(shared_data: Path):
     clauses = [json.loads(line) for line in (shared_data / "standards/clause_index.jsonl").read_text().splitlines()]
     for name in ("rfc1939.txt", "rfc2045.txt", "rfc9110.txt"):

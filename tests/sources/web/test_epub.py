@@ -24,6 +24,7 @@ def test_chapters_in_reading_order_with_labels_from_the_contents(check_document:
     check_document(document)
     assert document.text == "Preface\n\nno heading here\n\nOwn\n\nb"
     assert (document.title, document.authors, document.year) == ("The Book", ("A. Writer",), 1999)
+    assert document.date == "1999-05-01"
     assert [section.heading_path for section in document.sections] == [("Preface",), ("Own",)]
 
 

@@ -41,7 +41,7 @@ def test_head_text_and_readable_attachments(check_document: Check):
     )
     document = read_eml(bytes(message), "file")
     check_document(document)
-    assert document.title == "The figures"
+    assert (document.title, document.date) == ("The figures", "2026-03-02")
     assert document.text.startswith(
         "Message\n\nFrom: Ann <ann@example.com>\nTo: bob@example.com\nDate: Mon, 02 Mar 2026 10:00:00 +0100\n"
         "Subject: The figures\n\nHello Bob,\nhere it is."

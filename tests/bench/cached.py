@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from rag.models.base import Embedder
+from rag.models.base import ChatModel, Embedder
 from rag.settings import load_settings
 
 
@@ -69,3 +74,50 @@ class CachedEmbedder(Embedder):
     def _vector(self, kind: str, text: str, embed: Callable[[str], Sequence[float]]) -> list[float]:
         made = self._kept.get((repr(self.identity), kind, text), lambda: np.asarray(embed(text), "<f4").tobytes())
         return np.frombuffer(made, "<f4").tolist()
+
+
+class CachedChat(ChatModel):
+    """A chat model that answers the same messages once, in this run or a later one.
+
+    Args:
+        chat: The real one; started when something is asked that it never answered.
+        kept: Where its answers are kept.
+    """
+
+    def __init__(self, chat: ChatModel, kept: Kept) -> None:
+        self._chat = chat
+        self.identity = chat.identity
+        self.exact_counts = chat.exact_counts
+        self._model = _CachedModel(chat=chat, kept=kept)
+
+    @property
+    def runnable(self) -> BaseChatModel:
+        return self._model
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._chat.count_tokens(texts)
+
+    def errors(self) -> AbstractContextManager[None]:
+        return self._chat.errors()
+
+    def close(self) -> None:
+        self._chat.close()
+
+
+class _CachedModel(BaseChatModel):
+    chat: Any
+    kept: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "cached"
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(self._said(messages)))])
+
+    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[ChatGenerationChunk]:
+        yield ChatGenerationChunk(message=AIMessageChunk(self._said(messages)))
+
+    def _said(self, messages: list[BaseMessage]) -> str:
+        key = (repr(self.chat.identity), *(f"{message.type}: {message.text}" for message in messages))
+        return str(self.kept.text(key, lambda: self.chat.runnable.invoke(messages).text))

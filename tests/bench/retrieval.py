@@ -21,11 +21,13 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 
+from rag.answering.condense import condense
 from rag.models import choice
 from rag.models.base import Embedder
 from rag.models.bundled import BundledEmbedder
@@ -33,7 +35,7 @@ from rag.retrieval.retriever import Retriever
 from rag.settings import load_settings, prepare_environment
 from rag.types import Hit, Retrieval, Stage
 from tests.bench import sets
-from tests.bench.cached import CachedEmbedder, Kept
+from tests.bench.cached import CachedChat, CachedEmbedder, Kept
 from tests.bench.measures import Quality, mean, quality
 from tests.bench.sets import Material, Question
 from tests.bench.stock import StockRecipe
@@ -77,6 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="all passages and questions")
     parser.add_argument("--sets", default="", help="names, separated by commas; nothing: all")
+    parser.add_argument("--hyde", type=int, default=0, metavar="N", help="also with HyDE, on N questions of a set")
     parser.add_argument("--show", action="store_true", help="also print the clauses that were not found")
     parser.add_argument("--held-out", action="store_true", help="only questions about articles of the held-out half")
     options = parser.parse_args()
@@ -167,16 +170,13 @@ def clauses(name: str, embedder: Embedder, report: Report, options: argparse.Nam
 def conversations(name: str, embedder: Embedder, report: Report, options: argparse.Namespace) -> None:
     """The last question of a conversation: as it is, with all questions before it, and as Footnote rewrites it."""
     passages, asked = sets.conversations(None if options.full else sets.CONVERSATIONS_SAMPLE)
-    kept = Kept()
-    settings = load_settings()
-    chat = choice.pick_chat(settings, "embedded")[0]
-    with sets.opened_library() as library:
-        sets.fill(library, passages, embedder, settings.chunk_tokens)
+    with embedded_chat() as chat, sets.opened_library() as library:
+        sets.fill(library, passages, embedder, load_settings().chunk_tokens)
         retriever = Retriever(libraries=(library,), embedder=embedder)
         found: dict[str, list[Quality]] = defaultdict(list)
         seconds: dict[str, list[float]] = defaultdict(list)
         for conversation in asked:
-            rewritten = sets.rewritten(conversation, chat, kept)
+            rewritten, _ = condense(conversation.question, conversation.history, chat)
             every = " ".join(turn.text for turn in conversation.history if turn.role == "user")
             for configuration, query in {
                 "last turn": conversation.question,
@@ -192,8 +192,6 @@ def conversations(name: str, embedder: Embedder, report: Report, options: argpar
         report.row(name, configuration, found[configuration], seconds[configuration])
     wanted = report.rows[name, "all turns"].at[10]
     report.bar(f"{name}: recall@10, rewritten by all turns", report.rows[name, "ours"].at[10], wanted)
-    if chat is not None:
-        chat.close()
 
 
 SETS: dict[str, Callable[[str, Embedder, Report, argparse.Namespace], None]] = {
@@ -212,6 +210,16 @@ SETS: dict[str, Callable[[str, Embedder, Report, argparse.Namespace], None]] = {
     "clauses": clauses,
     "mtrag": conversations,
 }
+
+
+@contextmanager
+def embedded_chat() -> Iterator[CachedChat]:
+    """The model that is always there."""
+    chat, why = choice.pick_chat(load_settings(), "embedded")
+    if chat is None:
+        sys.exit(why)
+    with closing(CachedChat(chat, Kept())) as cached:
+        yield cached
 
 
 def _material(name: str, full: bool) -> Material:
@@ -244,9 +252,24 @@ def _compare(
                 seconds[configuration].append(spent)
             found["ours"].append(quality(_names(retrieval.hits), question.right))
             seconds["ours"].append(took)
-    for configuration in found:
-        report.row(name, configuration, found[configuration], seconds[configuration])
+        for configuration in found:
+            report.row(name, configuration, found[configuration], seconds[configuration])
+        if options.hyde:
+            _with_hyde(name, retriever, sets.spread(asked, options.hyde), report)
     _stock(name, material, asked, embedder, report)
+
+
+def _with_hyde(name: str, retriever: Retriever, asked: Sequence[Question], report: Report) -> None:
+    """Fewer questions, since each costs the model seconds: without and with a made-up passage beside the question."""
+    with embedded_chat() as chat:
+        for configuration, writer in (("ours, fewer", None), ("ours + HyDE", chat)):
+            found, seconds = [], []
+            for question in asked:
+                started = time.perf_counter()
+                retrieval = retriever.model_copy(update={"writer": writer}).search(question.text)
+                seconds.append(time.perf_counter() - started - retrieval.seconds["embed"])
+                found.append(quality(_names(retrieval.hits), question.right))
+            report.row(name, configuration, found, seconds)
 
 
 def _stock(name: str, material: Material, asked: Sequence[Question], embedder: Embedder, report: Report) -> None:

@@ -7,7 +7,6 @@ develop with and a held-out half; translations of an article are in the same hal
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import tempfile
@@ -17,17 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rag.answering import condense, prompts
 from rag.index.catalog import Indexed
 from rag.index.chunking import ChunkProfile, chunk_document, embedded_text
 from rag.index.library import Library, Shelf
 from rag.index.plan import make_plan
 from rag.index.sync import apply_plan
-from rag.models.base import ChatModel, Embedder
+from rag.models.base import Embedder
 from rag.settings import load_settings
 from rag.sources.workers import ReaderPool
 from rag.types import Chunk, FileState, Section, SourceDocument, SourceFile, Span, Turn
-from tests.bench.cached import Kept
 
 T = TypeVar("T")
 
@@ -326,14 +323,6 @@ def conversations(limit: int | None = None) -> tuple[list[Passage], list[Convers
         right = frozenset(context["document_id"] for context in task["contexts"])
         asked.append(Conversation(turns[-1].text, tuple(turns[:-1]), right))
     return list(passages.values()), asked
-
-
-def rewritten(conversation: Conversation, chat: ChatModel | None, kept: Kept) -> str:
-    """What the program searches for a follow-up; the model's words are kept as long as nothing about them changes."""
-    ways = (inspect.getsource(condense), inspect.getsource(prompts))
-    model = repr(chat.identity) if chat else ""
-    key = (model, *ways, conversation.question, repr(conversation.history))
-    return kept.text(key, lambda: condense.condense(conversation.question, conversation.history, chat)[0])
 
 
 def spread(questions: Sequence[T], limit: int) -> list[T]:

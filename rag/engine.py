@@ -24,6 +24,7 @@ from rag.inspection.doctor import examine
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder
 from rag.models.picked import PickedModels
+from rag.retrieval.multivector import is_affordable
 from rag.retrieval.retriever import Retriever
 from rag.settings import Choices, Settings
 from rag.sources import ocr
@@ -461,7 +462,8 @@ class Engine:
 
     def reranker(self) -> tuple[bool, str]:
         """Whether there is a cross-encoder on this machine to sort what was found, and which, or why not."""
-        return False, "No reranker is on this machine."
+        reranker, why = self._models.reranker()
+        return reranker is not None, why
 
     def chunk(self, library: str, chunk_id: str) -> Chunk | None:
         """A chunk by its id; None when neither the library nor another one has it any more."""
@@ -758,7 +760,17 @@ class Engine:
     def _retriever(self, *names: str, chat: ChatModel | None, options: SearchOptions) -> Retriever:
         libraries = tuple(self._shelf.library(name) for name in dict.fromkeys(names))
         filled = next((library for library in libraries if library.catalog.embedder()), libraries[0])
-        return Retriever(libraries=libraries, embedder=self._embedder(filled), candidates=self.settings.candidates)
+        embedder, kept = self._embedder(filled), libraries[0].catalog.settings()
+        hyde = kept.hyde if options.hyde is None else options.hyde
+        sorts = kept.rerank if options.rerank is None else options.rerank
+        return Retriever(
+            libraries=libraries,
+            embedder=embedder,
+            candidates=self.settings.candidates,
+            writer=chat if hyde else None,
+            by_tokens=is_affordable(embedder),
+            reranker=self._models.reranker()[0] if sorts else None,
+        )
 
     def _holder(self, library: str, chunk_id: str) -> tuple[Library, Chunk] | None:
         """The library that holds a chunk, and the chunk; the given one is looked at first: several may be searched."""

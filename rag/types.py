@@ -780,8 +780,14 @@ class Retrieval:
     hypothetical: str = ""
 
     def scores(self, chunk_id: str) -> dict[str, float]:
-        """Every score that the chunk got, by the score's name."""
-        return {stage.score_name: hit.score for stage in self.stages for hit in stage.hits if hit.chunk.id == chunk_id}
+        """Every score that the chunk got for the first query, by the score's name."""
+        return {
+            stage.score_name: hit.score
+            for stage in self.stages
+            if stage.score_name and ":" not in stage.name
+            for hit in stage.hits
+            if hit.chunk.id == chunk_id
+        }
 
     def ranks(self, chunk_id: str) -> dict[str, int]:
         """The chunk's rank in every stage that saw it, by the stage's name."""

@@ -30,6 +30,7 @@ from rag.errors import ModelError
 from rag.models.base import ChatModel
 from rag.models.thinking import without_thinking
 from rag.retrieval.lexical import weigh_terms
+from rag.retrieval.query import parse_query
 from rag.retrieval.retriever import Retriever
 from rag.types import (
     DEFAULT_SEARCH,
@@ -105,7 +106,8 @@ class Answering:
     def _condense(self, state: State) -> tuple[str, str]:
         if self.options.rewrite:
             return self.options.rewrite, "Searched as you wrote it."
-        return condense(state["question"], state["history"], self.chat)
+        text, _ = parse_query(state["question"])
+        return condense(text, state["history"], self.chat)
 
     def _retrieve(self, state: State) -> Retrieval:
         query, note = state["query"]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage
 
-from rag.retrieval.language import language_of
 from rag.answering.prompts import condense_messages
 from rag.index.terms import terms
 from rag.models.base import ChatModel
 from rag.models.thinking import without_thinking
+from rag.retrieval.language import language_of
 from rag.types import Turn
 
 _POINTS_BACK = {

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 
-from rag.retrieval.language import NAMES, language_of
 from rag.answering.places import numbered_place
+from rag.retrieval.language import NAMES, language_of
 from rag.types import Chunk
 
 REFUSAL = "NOT IN THE NOTES"

@@ -79,12 +79,9 @@ def joined(
 
 def _divided(document: SourceDocument) -> Iterator[Block]:
     """The sections, with tables of contents apart."""
-    listed = contents_of(document)
-    for section, clause in zip(document.sections, clauses(document), strict=True):
+    for section, clause, listed in zip(document.sections, clauses(document), contents_of(document), strict=True):
         at = section.span.start
         for contents in listed:
-            if not section.span.start <= contents.start < section.span.end:
-                continue
             before = stripped(document.text, Span(at, contents.start))
             is_heading = section.heading_path and at == section.span.start
             if before and not (is_heading and "\n" not in document.text[before.start : before.end]):

@@ -72,6 +72,7 @@ CREATE TABLE IF NOT EXISTS chunk (
 CREATE INDEX IF NOT EXISTS chunk_by_file ON chunk (file_id);
 CREATE INDEX IF NOT EXISTS chunk_by_embedded ON chunk (embedded);
 CREATE INDEX IF NOT EXISTS chunk_by_section ON chunk (section) WHERE section != '';
+CREATE INDEX IF NOT EXISTS chunk_by_stance ON chunk (stance) WHERE stance != '';
 CREATE VIRTUAL TABLE IF NOT EXISTS term_count USING fts5vocab (chunk_terms, row);
 CREATE TABLE IF NOT EXISTS folder (root TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS vector_journal (chunk_id TEXT PRIMARY KEY);
@@ -96,7 +97,7 @@ CREATE INDEX IF NOT EXISTS source_by_exchange ON exchange_source (exchange_id);
 """
 
 _KEYWORD_INDEX = """CREATE VIRTUAL TABLE IF NOT EXISTS chunk_terms USING fts5 (
-    terms, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '._-§''々〆'"
+    terms, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '.,_-§'''"
 )"""
 
 _SCHEMA_VERSION = 3
@@ -141,6 +142,14 @@ class Indexed:
     recipe: str
     remedies: tuple[Remedy, ...] = ()
     copy_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Which chunks: an SQL condition on the columns of ``chunk``, and the values of its question marks."""
+
+    sql: str
+    values: tuple[str | int, ...] = ()
 
 
 class Catalog:
@@ -424,7 +433,7 @@ class Catalog:
             "copy_of": ending.copy_of,
             "authors": json.dumps(read.authors) if read.authors else "",
             "year": read.year,
-            "date": read.date,
+            "date": read.date or str(read.year or ""),
             "recipe": ending.recipe,
             "page_list": _pages.dump_json(read.pages).decode() if read.pages else "",
         }
@@ -601,7 +610,8 @@ class Catalog:
         with self._statement("read") as execute:
             rows = execute(
                 f"{_CHUNK} WHERE chunk.section = ?1 AND chunk.section != '' AND NOT chunk.contents"
-                " AND file.root = (SELECT root FROM file WHERE id = ?2) ORDER BY file.id != ?2, file.path, chunk.span_start",
+                " AND file.root = (SELECT root FROM file WHERE id = ?2)"
+                " ORDER BY file.id != ?2, file.path, chunk.span_start",
                 (number, file_id),
             ).fetchall()
             own = execute("SELECT path FROM file WHERE id = ?", (file_id,)).fetchone()
@@ -614,32 +624,85 @@ class Catalog:
         with self._statement("read") as execute:
             return {str(row[0]) for row in execute("SELECT id FROM chunk")}
 
-    def search_terms(self, query: Sequence[str], limit: int) -> list[tuple[Chunk, float]]:
-        """Chunks that hold any of the terms, best first, with their BM25 score (higher is better).
+    def search_terms(self, query: Sequence[str], limit: int, within: Condition | None = None) -> dict[str, list[str]]:
+        """Chunks that hold any of the terms, best first: ids, with all the terms of each.
 
-        Source: Robertson and Zaragoza 2009; SQLite's FTS5 with k1 = 1.2 and b = 0.75.
+        Source: Robertson and Zaragoza 2009, BM25; SQLite's FTS5 with k1 = 1.2 and b = 0.75.
         """
         if not query:
-            return []
-        any_term = " OR ".join(f'"{term.replace(chr(34), "")}"' for term in dict.fromkeys(query))
+            return {}
+        # The plus keeps SQLite from asking the keyword index once a row.
+        only = f" AND +rowid IN (SELECT row FROM chunk WHERE {within.sql})" if within else ""
         with self._statement("search") as execute:
             best = execute(
-                "SELECT rowid, -bm25(chunk_terms) FROM chunk_terms WHERE chunk_terms MATCH ? ORDER BY rank LIMIT ?",
-                (any_term, limit),
+                f"SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?{only} ORDER BY rank LIMIT ?",
+                (_match(query, "OR"), *(within.values if within else ()), limit),
             ).fetchall()
-            marks = ",".join("?" * len(best))
+            rows = [row for (row,) in best]
+            found = execute(
+                "SELECT row, id, terms FROM chunk JOIN chunk_terms ON chunk_terms.rowid = row"
+                " WHERE row IN (SELECT value FROM json_each(?))",
+                (json.dumps(rows),),
+            ).fetchall()
+        by_row = {row: (str(id_), held.split(" ")) for row, id_, held in found}
+        return dict(by_row[row] for row in rows if row in by_row)
+
+    def rows_with(self, query: Sequence[str], within: Condition) -> list[tuple[int, str]]:
+        """Rows and texts of the chunks that hold all of the terms; without terms, of all that the condition allows."""
+        holding = "row IN (SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?) AND" if query else ""
+        match = [_match(query, "AND")] if query else []
+        with self._statement("search") as execute:
+            return execute(
+                f"SELECT row, text FROM chunk WHERE {holding} {within.sql}", (*match, *within.values)
+            ).fetchall()
+
+    def count_where(self, within: Condition) -> int:
+        """Number of chunks that a condition lets through."""
+        with self._statement("search") as execute:
+            return int(execute(f"SELECT count(*) FROM chunk WHERE {within.sql}", within.values).fetchone()[0])
+
+    def ids_where(self, within: Condition, ids: Sequence[str] | None = None) -> set[str]:
+        """Ids of the chunks that a condition lets through; of all, or of some."""
+        some = "" if ids is None else "id IN (SELECT value FROM json_each(?)) AND "
+        values = () if ids is None else (json.dumps(list(ids)),)
+        with self._statement("search") as execute:
+            return {
+                str(row[0])
+                for row in execute(f"SELECT id FROM chunk WHERE {some}{within.sql}", (*values, *within.values))
+            }
+
+    def section_numbers(self) -> list[str]:
+        """The numbers that sections have, each once, in their canonical form."""
+        with self._statement("search") as execute:
+            return [str(row[0]) for row in execute("SELECT DISTINCT section FROM chunk WHERE section != ''")]
+
+    def files_with_section(self, number: str) -> list[int]:
+        """The files that have a section of that number, in its canonical form."""
+        with self._statement("search") as execute:
+            rows = execute("SELECT DISTINCT file_id FROM chunk WHERE section = ? AND section != ''", (number,))
+            return [int(row[0]) for row in rows]
+
+    def chunks_where(self, within: Condition) -> list[Chunk]:
+        """The chunks that a condition lets through, by file and in order."""
+        with self._statement("search") as execute:
             rows = execute(
-                f"{_CHUNK.replace('SELECT', 'SELECT chunk.row,', 1)} WHERE chunk.row IN ({marks})",
-                [row for row, _ in best],
-            ).fetchall()
-        by_row = {row[0]: _chunk(row[1:]) for row in rows}
-        return [(by_row[row], float(score)) for row, score in best if row in by_row]
+                f"{_CHUNK} WHERE row IN (SELECT row FROM chunk WHERE {within.sql}) ORDER BY file_id, span_start",
+                within.values,
+            )
+            return [_chunk(row) for row in rows]
+
+    def file_facts(self) -> list[tuple[int, str, str, str, int]]:
+        """Of every file that has chunks: id, path, title, the document's own date, and nanoseconds of its last change."""
+        with self._statement("search") as execute:
+            return execute("SELECT id, path, title, date, mtime_ns FROM file WHERE chunks > 0").fetchall()
 
     def document_frequencies(self, query: Sequence[str]) -> dict[str, int]:
         """In how many chunks each term occurs."""
         with self._statement("search") as execute:
-            marks = ",".join("?" * len(query))
-            rows = execute(f"SELECT term, doc FROM term_count WHERE term IN ({marks})", list(query)).fetchall()
+            rows = execute(
+                "SELECT term, doc FROM term_count WHERE term IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(query)),),
+            ).fetchall()
         found = {str(term): int(count) for term, count in rows}
         return {term: found.get(term, 0) for term in query}
 
@@ -813,6 +876,11 @@ def embedded_hash(text: str) -> bytes:
 def _searched_terms(title: str, heading_path: Sequence[str], section: str, context: str, text: str) -> str:
     # Headings and title are searched with the text, as they are embedded with it.
     return " ".join(terms("\n".join((title, *numbered_path(heading_path, section), context, text))))
+
+
+def _match(query: Sequence[str], operator: str) -> str:
+    """An FTS5 query for any ("OR") or all ("AND") of the terms."""
+    return f" {operator} ".join(f'"{term.replace(chr(34), "")}"' for term in dict.fromkeys(query))
 
 
 def _packed_trace(trace: Trace) -> bytes:

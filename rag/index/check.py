@@ -17,6 +17,7 @@ from rag.errors import EmbedderMismatch, LibraryCorrupt, LibraryError, RagError
 from rag.index.catalog import embedded_hash
 from rag.index.chunking import embedded_text
 from rag.index.library import Library, describe
+from rag.index.postings import packed
 from rag.index.vectors import VectorStore
 from rag.models.base import Embedder
 from rag.types import Change, Chunk, FileReport, HealthCheck, SyncEvent, SyncReport
@@ -48,6 +49,8 @@ def check(library: Library, embedder: Embedder | None) -> tuple[HealthCheck, ...
         return (HealthCheck("Catalog", "error", error.message, error.hint),)
     try:
         checks.append(_vectors(library))
+        if library.vectors.has_weights:
+            checks.append(_postings(library.vectors))
         checks.append(_index(library.vectors))
         if checks[-1].state == "ok" and chunks:
             checks.append(_recall(library.vectors))
@@ -94,6 +97,13 @@ def _broken(library: Library) -> list[str]:
             good = np.abs(norms - 1) < 1e-3 if identity.normalized else np.isfinite(norms) & (norms > 0)
         broken += [id_ for id_, fine in zip(ids, good, strict=True) if not fine]
     return broken
+
+
+def _postings(store: VectorStore) -> HealthCheck:
+    trouble = store.postings_trouble()
+    if trouble:
+        return HealthCheck("Sparse postings", "error", trouble, _REPAIR)
+    return HealthCheck("Sparse postings", "ok", "hold the sparse weights of every chunk, and no others")
 
 
 def _index(store: VectorStore) -> HealthCheck:
@@ -201,9 +211,12 @@ def repair(library: Library, embedder: Embedder, stop: threading.Event | None = 
         if stop is not None and stop.is_set():
             break
         chunks = library.catalog.chunks(missing[at : at + _AT_ONCE])
-        store.add(list(chunks), embedder.embed_documents([_text(chunk) for chunk in chunks.values()]))
+        given = embedder.embed_passages([_text(chunk) for chunk in chunks.values()])
+        store.add(list(chunks), given.vectors, packed(given.weights))
         embedded.update(chunk.file_id for chunk in chunks.values())
         yield _event(embedded, len(missing), started, path=next(reversed(chunks.values())).path)
+    if store.postings_trouble():
+        store.rebuild_postings()
     if store.index_trouble() or store.recall(_QUERIES) < _RECALL:
         store.rebuild()
     store.settle()

@@ -182,8 +182,8 @@ class _Numbering:
         self._sections = document.sections
         self._counted = _Counter(canonical(document.number))
         self._found = [_number_of(" ".join(section.heading_path[-1:])) for section in document.sections]
-        self._firm = {number for number, firm in self._found if firm}
-        self._loose = {number for number, firm in self._found if number and not firm}
+        self._known = {number for number, _ in self._found}
+        self._divided = {outer(number) for number, firm in self._found if firm}
 
     def numbers(self) -> list[tuple[str, bool]]:
         """The number of each section, and whether its own heading carries it."""
@@ -208,9 +208,7 @@ class _Numbering:
         """Whether what may be a number is one: the document has one beside or below it, and none around it."""
         if not number or (around and not around.startswith("Part")):
             return False
-        return any(near in self._loose or near in self._firm for near in _beside(number)) or any(
-            outer(other) == number for other in self._firm
-        )
+        return number in self._divided or any(near in self._known for near in _beside(number))
 
 
 class _Counter:

@@ -25,15 +25,15 @@ _FEWEST = 3
 _LONGEST_ENTRY = 160  # characters
 
 
-def contents_of(document: SourceDocument) -> list[Span]:
-    """The tables of contents of a document, each within one of its sections, from its title line on where it has one.
+def contents_of(document: SourceDocument) -> Iterator[list[Span]]:
+    """The tables of contents in each section of a document, from their title line on where they have one.
 
     An entry is a line with a page number behind dots, a list item that is only a link within the same place, and below
     a title such as "Contents" also a numbered line, one that ends in a page number, or one that repeats a heading.
     """
     headings = {_words(section.heading_path[-1]) for section in document.sections if section.heading_path}
-    found: list[Span] = []
     for section in document.sections:
+        found: list[Span] = []
         lines = list(_lines(document.text, section.span))
         at = 0
         while at < len(lines):
@@ -44,7 +44,7 @@ def contents_of(document: SourceDocument) -> list[Span]:
                 continue
             found.append(Span(lines[at].start, lines[last].end))
             at = last + 1
-    return found
+        yield found
 
 
 def _last_entry(text: str, lines: Sequence[Span], first: int, titled: bool, headings: set[str]) -> int | None:

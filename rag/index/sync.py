@@ -22,6 +22,7 @@ from array import array
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path, PurePosixPath
 
 from rag.errors import InputTooLong, RagError, SourceError
@@ -29,6 +30,7 @@ from rag.index.catalog import Indexed, embedded_hash
 from rag.index.chunking import ChunkProfile, Piece, chunk_document, embedded_text
 from rag.index.library import Library
 from rag.index.plan import READ, Recipe, options_for, reader_of, recipe_for, same_stamp, stamped
+from rag.index.postings import packed
 from rag.models.base import Embedder
 from rag.sources.scan import sha256
 from rag.sources.workers import ReaderPool
@@ -137,7 +139,7 @@ class _Waiting:
     Attributes:
         ids: Of each piece that the file has already, its id; None for the others.
         texts: What is embedded for each piece.
-        vectors: Of each piece that needs one, once there.
+        vectors: Of each piece that needs one, once there, with its sparse weights where the embedder gives any.
         missing: The pieces whose vectors are to be computed, in order.
         computed: How many of these are done.
     """
@@ -149,7 +151,7 @@ class _Waiting:
     pieces: list[Piece]
     ids: list[str | None]
     texts: list[str]
-    vectors: dict[int, Sequence[float]]
+    vectors: dict[int, tuple[Sequence[float], bytes | None]]
     missing: list[int]
     computed: int = field(default=0)
 
@@ -354,8 +356,11 @@ class _Run:
                 own.discard(kept)
             elif same:
                 copied[at] = same[0]
-        stored = self._library.vectors.get(sorted(set(copied.values()))) if copied else {}
-        vectors: dict[int, Sequence[float]] = {at: stored[id_] for at, id_ in copied.items() if id_ in stored}
+        vectors: dict[int, tuple[Sequence[float], bytes | None]] = {}
+        if copied:
+            store, sources = self._library.vectors, sorted(set(copied.values()))
+            stored, weights = store.get(sources), store.weights(sources)
+            vectors = {at: (stored[id_], weights[id_]) for at, id_ in copied.items() if id_ in stored}
         missing = [at for at, id_ in enumerate(ids) if id_ is None and at not in vectors]
         return _Waiting(planned, file, document, recipe, pieces, ids, texts, vectors, missing)
 
@@ -391,16 +396,17 @@ class _Run:
 
     def _embed(self, parts: list[tuple[_Waiting, list[int]]]) -> None:
         started = time.monotonic()
-        vectors = self._embedder.embed_documents([waiting.texts[at] for waiting, pieces in parts for at in pieces])
+        embedded = self._embedder.embed_passages([waiting.texts[at] for waiting, pieces in parts for at in pieces])
         seconds = time.monotonic() - started
-        computed = iter(vectors)
+        # Lists of floats take eight times the memory.
+        vectors = (array("f", vector) for vector in embedded.vectors)
+        computed = zip(vectors, packed(embedded.weights) or repeat(None), strict=False)
         for waiting, pieces in parts:
-            for at in pieces:
-                waiting.vectors[at] = array("f", next(computed))  # a list of floats takes eight times the memory
+            waiting.vectors.update(zip(pieces, computed, strict=False))
             waiting.computed += len(pieces)
-        self._chunks_done += len(vectors)
+        self._chunks_done += len(embedded.vectors)
         self._seconds_embedding += seconds
-        self._slice = max(_FIRST_SLICE, min(2048, int(len(vectors) / max(seconds, 1e-6) * _SLICE_SECONDS)))
+        self._slice = max(_FIRST_SLICE, min(2048, int(len(embedded.vectors) / max(seconds, 1e-6) * _SLICE_SECONDS)))
 
     def _store_complete(self) -> Iterator[SyncEvent]:
         while self._waiting and self._waiting[0].complete:
@@ -414,7 +420,8 @@ class _Run:
         fresh = [at for at, id_ in enumerate(done.ids) if id_ is None]
         if fresh:
             new_ids = self._catalog.next_chunk_ids(done.file, len(fresh))
-            self._library.vectors.add(new_ids, [done.vectors[at] for at in fresh])
+            vectors, weights = zip(*(done.vectors[at] for at in fresh), strict=True)
+            self._library.vectors.add(new_ids, vectors, weights)
             for at, id_ in zip(fresh, new_ids, strict=True):
                 done.ids[at] = id_
         state = FileState.PARTLY if document.problems else FileState.INDEXED

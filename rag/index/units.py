@@ -16,7 +16,7 @@ from rag.index.sentences import LINE, PARAGRAPH, SENTENCE, WORD, parts, stripped
 from rag.types import Span
 
 _DELIMITER_ROW = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$", re.MULTILINE)
-_FENCED = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3})(?!~)[^`\n]*\n(?:.*\n)*?[ \t]*(?P=fence)[`~]*[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3}(?!~))(?P<info>[^`\n]*)$", re.MULTILINE)
 _TABLE_CAPTION = re.compile(
     r"(?:<[^>\n]*>|[\W_])*(?:table|tab|tabelle|tableau|tabla|tabella|tabela|таблица|表|표)[\W_]*[\dIVXA-Z]",
     re.IGNORECASE,
@@ -92,7 +92,7 @@ class _Layout:
         self._text = measure.text
         self._span = span
         self._limit = limit
-        self._fenced = [Span(code.start(), code.end()) for code in _FENCED.finditer(measure.text, span.start, span.end)]
+        self._fenced = list(_fenced(measure.text, span))
         self._tables = list(_tables(measure.text, span, self._fenced))
         self._contexts = [self._context_of(table, room) for table in self._tables]
 
@@ -201,6 +201,17 @@ def _smaller(
     middle = (span.start + span.end) // 2
     for half in (Span(span.start, middle), Span(middle, span.end)):
         yield from _smaller(measure, half, most, separators)
+
+
+def _fenced(text: str, span: Span) -> Iterator[Span]:
+    """The code blocks between fences in a span, in order; what is not closed is none."""
+    opening: re.Match[str] | None = None
+    for line in _FENCE.finditer(text, span.start, span.end):
+        if opening is None:
+            opening = line
+        elif line["fence"].startswith(opening["fence"]) and not line["info"].strip():
+            yield Span(opening.start(), line.end())
+            opening = None
 
 
 def _tables(text: str, span: Span, fenced: Iterable[Span]) -> Iterator[_Table]:

@@ -13,11 +13,12 @@ An index that is found in the state "writing" was interrupted, or crashed while 
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,12 +26,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.errors import LibraryCorrupt, LibraryError, RagError
+from rag.index import postings
 from rag.index.chroma import ChromaIndex, survives_loading
 
 _log = logging.getLogger(__name__)
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS vector (id TEXT PRIMARY KEY, vector BLOB NOT NULL);
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS vector (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, vector BLOB NOT NULL, weights BLOB
+);
+{postings.SCHEMA}
 CREATE TABLE IF NOT EXISTS pending (change INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS search_index (state TEXT NOT NULL, dead INTEGER NOT NULL);
 INSERT INTO search_index SELECT 'whole', 0 WHERE NOT EXISTS (SELECT 1 FROM search_index);
@@ -84,39 +89,64 @@ class VectorStore:
 
     # ---------------------------------------------------------------------------------------------------------- vectors
 
-    def add(self, ids: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
-        """Stores chunks' vectors; ids that are there already are replaced.
+    def add(
+        self,
+        ids: Sequence[str],
+        vectors: Sequence[Sequence[float]],
+        weights: Sequence[bytes | None] | None = None,
+    ) -> None:
+        """Stores chunks' vectors and sparse weights; ids that are there already are replaced.
 
         Args:
             ids: Chunk ids.
             vectors: Shape: (n_chunks, dimension), rows L2-normalised.
+            weights: Of each chunk its sparse weights, as :func:`rag.index.postings.packed` gives them; None where the
+                embedder has none. Where those that are there have none either, they are left out: to search some of
+                the chunks would be to miss the others.
 
         Raises:
-            LibraryError: The vectors have another dimension than those that are there, or the disk is full.
+            LibraryError: The vectors have another dimension than those that are there, or lack the sparse weights that
+                those have, or the disk is full.
         """
         if not ids:
             return
         rows = np.asarray(vectors, dtype="<f4")
         with self._transaction() as connection:
-            stored = connection.execute("SELECT length(vector) / 4 FROM vector LIMIT 1").fetchone()
-            if stored and stored[0] != rows.shape[1]:
+            first = "SELECT length(vector) / 4, weights IS NOT NULL FROM vector LIMIT 1"
+            given = list(weights) if weights else [None] * len(ids)
+            dimension, weighted = connection.execute(first).fetchone() or (rows.shape[1], None not in given)
+            if dimension != rows.shape[1]:
                 raise LibraryError(
-                    f"A vector of {rows.shape[1]} dimensions cannot be added to {self.path}, which holds {stored[0]}.",
+                    f"A vector of {rows.shape[1]} dimensions cannot be added to {self.path}, which holds {dimension}.",
                     "Use the embedder that built this library, or build the library anew.",
                 )
-            pairs = ((id_, row.tobytes()) for id_, row in zip(ids, rows, strict=True))
-            connection.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?)", pairs)
+            if weighted and None in given:
+                raise LibraryError(
+                    f"{self.path} holds sparse weights, and the embedder gives none: the files of its heads are gone.",
+                    "Fetch the embedder again, or build the library anew.",
+                )
+            kept = given if weighted else [None] * len(ids)
+            self._delete(connection, ids)
+            connection.executemany(
+                "INSERT INTO vector (id, vector, weights) VALUES (?, ?, ?)",
+                ((id_, row.tobytes(), data) for id_, row, data in zip(ids, rows, kept, strict=True)),
+            )
+            postings.turn_round(connection)
             self._note_pending(ids)
         if self._count("pending") >= _BATCH:
             self._ready()
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Deletes vectors; ids that are not there are passed over."""
+        """Deletes vectors with their weights; ids that are not there are passed over."""
         with self._transaction() as connection:
-            connection.executemany("DELETE FROM vector WHERE id = ?", ((id_,) for id_ in ids))
+            self._delete(connection, ids)
             self._note_pending(ids)
         if self._count("pending") >= _BATCH:
             self._ready()
+
+    def _delete(self, connection: sqlite3.Connection, ids: Sequence[str]) -> None:
+        postings.take_out(connection, ids)
+        connection.executemany("DELETE FROM vector WHERE id = ?", ((id_,) for id_ in ids))
 
     def get(self, ids: Sequence[str]) -> dict[str, list[float]]:
         """Stored vectors by id; ids that are not there are left out."""
@@ -127,6 +157,22 @@ class VectorStore:
                 rows = connection.execute(f"SELECT id, vector FROM vector WHERE id IN ({_marks(some)})", some)
                 found.update((str(id_), np.frombuffer(data, "<f4").tolist()) for id_, data in rows)
         return found
+
+    def weights(self, ids: Sequence[str]) -> dict[str, bytes | None]:
+        """Stored sparse weights by id, as they are kept; None where there are none, ids that are not there left out."""
+        found: dict[str, bytes | None] = {}
+        with self._sqlite("read") as connection:
+            for at in range(0, len(ids), _READ):
+                some = list(ids[at : at + _READ])
+                found.update(connection.execute(f"SELECT id, weights FROM vector WHERE id IN ({_marks(some)})", some))
+        return found
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the chunks have sparse weights: all of them, or none."""
+        with self._sqlite("read") as connection:
+            first = connection.execute("SELECT weights IS NOT NULL FROM vector LIMIT 1").fetchone()
+        return bool(first and first[0])
 
     def ids(self) -> set[str]:
         """Ids of all vectors."""
@@ -143,7 +189,7 @@ class VectorStore:
         while True:
             with self._sqlite("read") as connection:
                 rows = connection.execute(
-                    "SELECT rowid, id, vector FROM vector WHERE rowid > ? ORDER BY rowid LIMIT ?", (last, _READ)
+                    "SELECT number, id, vector FROM vector WHERE number > ? ORDER BY number LIMIT ?", (last, _READ)
                 ).fetchall()
             if not rows:
                 return
@@ -165,15 +211,31 @@ class VectorStore:
                 self._distrust()
                 return self._ready().search(vector, limit)
 
-    def exact(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
-        """What :meth:`search` should find, by comparing with every vector: id and cosine similarity, best first."""
+    def exact(self, vector: Sequence[float], limit: int, among: Sequence[str] | None = None) -> list[tuple[str, float]]:
+        """What :meth:`search` should find, by comparing with every vector: id and cosine similarity, best first.
+
+        Args:
+            vector: The query. Shape: (dimension,).
+            limit: Chunks at most.
+            among: Ids of the chunks that are compared; None: all.
+        """
         query = np.asarray(vector, dtype=np.float32)
         best: list[tuple[str, float]] = []
-        for ids, rows in self.batches():
+        for ids, rows in self.batches() if among is None else self._batches_of(among):
             cosines = rows @ query / (np.linalg.norm(rows, axis=1) * np.linalg.norm(query))
             best += zip(ids, cosines.tolist(), strict=True)
             best = sorted(best, key=lambda hit: -hit[1])[:limit]
         return best
+
+    def _batches_of(self, ids: Sequence[str]) -> Iterator[tuple[list[str], Vectors]]:
+        for at in range(0, len(ids), _READ):
+            some = list(ids[at : at + _READ])
+            with self._sqlite("read") as connection:
+                rows = connection.execute(
+                    f"SELECT id, vector FROM vector WHERE id IN ({_marks(some)})", some
+                ).fetchall()
+            if rows:
+                yield [str(id_) for id_, _ in rows], _matrix([data for _, data in rows])
 
     def recall(self, queries: int, limit: int = 10) -> float:
         """Share of the truly nearest that :meth:`search` finds, 0 to 1; 1 when there are no vectors.
@@ -196,6 +258,41 @@ class VectorStore:
             sum(cosine >= least[at] for _, cosine in self.search(row.tolist(), limit)) for at, row in enumerate(asked)
         ]
         return float(sum(found)) / (min(limit, self.count()) * len(asked))
+
+    def search_weights(
+        self, weights: Mapping[int, float], limit: int, among: Sequence[str] | None = None
+    ) -> list[tuple[str, float]]:
+        """The chunks whose sparse weights meet a query's best, best first: id and sum of the products of weights.
+
+        Args:
+            weights: The query's, by the number of the token.
+            limit: Chunks at most.
+            among: Ids of the chunks that may be found; None: all.
+        """
+        with self._sqlite("search") as connection:
+            numbers, scores = postings.scored(connection, weights)
+            if among is not None:
+                listed = "SELECT number FROM vector WHERE id IN (SELECT value FROM json_each(?))"
+                chosen = [row[0] for row in connection.execute(listed, (json.dumps(list(among)),))]
+                held = np.isin(numbers, chosen)
+                numbers, scores = numbers[held], scores[held]
+            best = np.argsort(-scores)[:limit]
+            listed = "SELECT number, id FROM vector WHERE number IN (SELECT value FROM json_each(?))"
+            ids: dict[int, str] = dict(connection.execute(listed, (json.dumps(numbers[best].tolist()),)).fetchall())
+        return [
+            (ids[number], score) for number, score in zip(numbers[best].tolist(), scores[best].tolist(), strict=True)
+        ]
+
+    def postings_trouble(self) -> str:
+        """What is wrong with the postings: a sentence, empty when they are those of the stored sparse weights."""
+        with self._sqlite("check") as connection:
+            wrong = postings.damage(connection)
+        return f"Of {wrong} blocks of chunks they are not those of the weights." if wrong else ""
+
+    def rebuild_postings(self) -> None:
+        """Makes the postings anew from the stored sparse weights."""
+        with self._transaction() as connection:
+            postings.rebuild(connection)
 
     def settle(self) -> None:
         """Lets Chroma take up what is pending, and gives disk space back after many deletions; for the end of a sync.
@@ -339,6 +436,7 @@ class VectorStore:
         """Deletes all vectors, so that another embedder's can take their place."""
         with self._transaction() as connection:
             connection.execute("DELETE FROM vector")
+            connection.execute("DELETE FROM posting")
         self.rebuild()
 
     def drop(self) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from rag.errors import SettingsError
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder
+from rag.models.reranker import Reranker
 from rag.settings import Choices, Settings
 from rag.types import EmbedderIdentity
 
@@ -29,6 +30,7 @@ class PickedModels:
         self._choices = choices
         self._embedders: dict[EmbedderIdentity, Embedder] = {}
         self._default: tuple[Embedder, str] | None = None
+        self._reranker: tuple[Reranker | None, str] | None = None
         self._chat: tuple[ChatModel | None, str] | None = None
         self._retired: list[ChatModel] = []
         self._answers = 0
@@ -55,6 +57,17 @@ class PickedModels:
             if identity not in self._embedders:
                 self._embedders[identity] = choice.embedder_for(self._settings, identity)
             return self._embedders[identity]
+
+    def reranker(self) -> tuple[Reranker | None, str]:
+        """The cross-encoder that sorts what was found, and why it, or why there is none.
+
+        Raises:
+            ModelError: A model was named and cannot be had.
+        """
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = choice.pick_reranker(self._settings)
+            return self._reranker
 
     def chat(self) -> tuple[ChatModel | None, str]:
         """The chat model, and why it. Where ``auto`` had to fall back, a server started since is noticed."""
@@ -115,6 +128,7 @@ class PickedModels:
         with self._lock:
             self._replace_chat(None)
             self._default = None
+            self._reranker = None
 
     def close(self) -> None:
         """Frees all models."""
@@ -125,6 +139,9 @@ class PickedModels:
                 embedder.close()
             self._embedders.clear()
             self._default = None
+            if self._reranker is not None and self._reranker[0] is not None:
+                self._reranker[0].close()
+            self._reranker = None
 
     def _replace_chat(self, picked: tuple[ChatModel | None, str] | None) -> None:
         """Takes another chat model; the old one is closed as soon as no answer needs it."""

@@ -78,7 +78,9 @@ class Reranker:
 
     def _length(self, query: str, text: str) -> int:
         with self._torch.lock:
-            return len(self._torch.model.tokenizer(query, text, truncation=False, verbose=False)["input_ids"])
+            # As lists: an empty text by itself would be taken for none.
+            encoded = self._torch.model.tokenizer([query], [text], truncation=False, verbose=False)
+        return len(encoded["input_ids"][0])
 
     def _pieces(self, query: str, text: str) -> list[str]:
         """The passage whole, or cut in halves, at white space where there is some, until each fits."""

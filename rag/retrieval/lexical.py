@@ -4,26 +4,39 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from rag.index.catalog import Catalog
+from rag.index.library import Library
+from rag.index.selection import Selection
 from rag.index.terms import terms
 from rag.types import Chunk, Hit, Stage
 
-MINIMUM_COVERAGE = 0.35
-"""Below this share of the query's informative words in its best hit, the leg abstains.
+_K1, _B = 1.2, 0.75
+"""Source: Robertson and Zaragoza 2009, "The probabilistic relevance framework"; the values of SQLite's FTS5."""
 
-Source: measured on XQuAD (English paragraphs; English, German, Chinese and Arabic questions, e5-small): plain fusion of
-both legs lost up to a quarter of recall@5 on questions in another language; with this rule it lost nothing.
+_AFFORDABLE = 10_000
+"""Chunks that a search ranks: beyond, common terms do not find chunks, but are counted in those that rarer ones find.
+
+Source: measured with 100,000 chunks, where each chunk that is ranked costs one to two microseconds.
 """
+
+_CANDIDATES = 100
+"""Chunks whose terms are all counted."""
+
+_DOUBTED, _TRUSTED = 0.3, 0.5
+"""Shares of the query's informative words in the best hits: up to the first the leg abstains, from the second on it has
+its full vote."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
     """A query's terms with their inverse document frequency in the libraries searched."""
 
-    weights: dict[str, float]
+    weights: Mapping[str, float]
 
     @property
     def mass(self) -> float:
@@ -32,10 +45,13 @@ class QueryTerms:
 
     def coverage(self, chunk: Chunk) -> float:
         """Share of the query's weight whose terms the chunk holds, 0 to 1."""
-        if not self.mass:
+        return self.share(terms("\n".join((chunk.title, *chunk.heading_path, chunk.context, chunk.text))))
+
+    def share(self, held: Sequence[str]) -> float:
+        """Share of the query's weight whose terms are among those held, 0 to 1."""
+        if not self.weights:
             return 0.0
-        held = set(terms("\n".join((chunk.title, *chunk.heading_path, chunk.context, chunk.text))))
-        return sum(weight for term, weight in self.weights.items() if term in held) / self.mass
+        return sum(self.weights[term] for term in self.weights.keys() & set(held)) / self.mass
 
 
 def weigh_terms(catalogs: Sequence[Catalog], query: str) -> QueryTerms:
@@ -50,17 +66,59 @@ def weigh_terms(catalogs: Sequence[Catalog], query: str) -> QueryTerms:
     return QueryTerms({term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in holding.items()})
 
 
-def search_lexical(catalog: Catalog, query_terms: QueryTerms, limit: int) -> Stage:
-    """Searches the keyword index; its weight is 0 when it knows nothing about this query."""
+def search_lexical(library: Library, query_terms: QueryTerms, limit: int, within: Selection | None = None) -> Stage:
+    """Searches the keyword index; its weight is 0 when it knows nothing about this query.
+
+    Args:
+        library: The library.
+        query_terms: The query's terms with their weights.
+        limit: Hits at most.
+        within: The chunks that the search is held to; None: all.
+    """
     started = time.perf_counter()
-    found = catalog.search_terms(list(query_terms.weights), limit)
-    hits = tuple(Hit(chunk, score, rank) for rank, (chunk, score) in enumerate(found, start=1))
-    coverage = query_terms.coverage(hits[0].chunk) if hits else 0.0
-    weight = 1.0 if coverage >= MINIMUM_COVERAGE else 0.0
+    held = _candidates(library.catalog, query_terms, max(limit, _CANDIDATES), within)
+    scores = _scores(query_terms, held)
+    best = sorted(scores, key=lambda id_: -scores[id_])[:limit]
+    chunks = library.catalog.chunks(best)
+    hits = tuple(Hit(chunks[id_], scores[id_], rank) for rank, id_ in enumerate(best, start=1))
+    coverage = query_terms.share(held[best[0]]) if best else 0.0
+    weight = round(min(1.0, max(0.0, (coverage - _DOUBTED) / (_TRUSTED - _DOUBTED))), 2)
+    return Stage("lexical", "bm25", hits, time.perf_counter() - started, weight, _note(hits, coverage, weight))
+
+
+def _candidates(
+    catalog: Catalog, query_terms: QueryTerms, limit: int, within: Selection | None
+) -> dict[str, list[str]]:
+    """Chunks that hold the query's rarer terms, with all the terms of each."""
+    condition = within.condition if within else None
+    rarest = sorted(query_terms.weights, key=lambda term: -query_terms.weights[term])
+    total = catalog.counts()[1]
+    affordable, ranked = 0, 0.0
+    for term in rarest:
+        ranked += (total + 1) / math.exp(query_terms.weights[term])
+        if affordable and ranked > _AFFORDABLE:
+            break
+        affordable += 1
+    found = catalog.search_terms(rarest[:affordable], limit, condition)
+    if len(found) < limit and affordable < len(rarest):
+        found = catalog.search_terms(rarest, limit, condition)
+    return found
+
+
+def _scores(query_terms: QueryTerms, held: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """The BM25 score of each chunk, by its id; a length is long or short beside those that were found with it."""
+    weights = query_terms.weights
+    average = fmean(len(all_terms) for all_terms in held.values()) if held else 1.0
+    scores = {}
+    for id_, all_terms in held.items():
+        dampened = _K1 * (1 - _B + _B * len(all_terms) / average)
+        counts = Counter(term for term in all_terms if term in weights)
+        scores[id_] = sum(weights[term] * n * (_K1 + 1) / (n + dampened) for term, n in counts.items())
+    return scores
+
+
+def _note(hits: Sequence[Hit], coverage: float, weight: float) -> str:
     if not hits:
-        note = "No word of the question occurs in this library; this leg has no vote."
-    elif weight == 0.0:
-        note = f"Its best hit holds {coverage:.2f} of the question's informative words, too little: it has no vote."
-    else:
-        note = f"Its best hit holds {coverage:.2f} of the question's informative words."
-    return Stage("lexical", "bm25", hits, time.perf_counter() - started, weight, note)
+        return "No word of the question occurs in what was searched; this leg has no vote."
+    share = f"Its best hit holds {coverage:.2f} of the question's informative words"
+    return f"{share}, too little: it has no vote." if weight == 0.0 else f"{share}."

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
+import zlib
 
 import numpy as np
 
-from rag.models.base import Embedder, unit_rows
+from rag.models.base import Embedded, Embedder, unit_rows
 from rag.types import EmbedderIdentity
 
 
@@ -17,14 +18,16 @@ class HashEmbedder(Embedder):
     Args:
         model: Another name gives other vectors.
         seconds: How long a text takes.
+        weights: Whether it gives sparse weights too, one for each word.
     """
 
     device = "cpu"
 
-    def __init__(self, model: str = "hash", seconds: float = 0.0) -> None:
+    def __init__(self, model: str = "hash", seconds: float = 0.0, weights: bool = False) -> None:
         self.identity = EmbedderIdentity("test", model, "1", 32, True, "", "", 512)
         self.embedded = 0
         self._seconds = seconds
+        self._weights = weights
 
     def count_tokens(self, text: str) -> int:
         return len(text.split()) + 2
@@ -33,6 +36,10 @@ class HashEmbedder(Embedder):
         time.sleep(self._seconds * len(texts))
         self.embedded += len(texts)
         return unit_rows([self._row(text) for text in texts], self.identity.model)
+
+    def embed_passages(self, texts: list[str]) -> Embedded:
+        weights = [{zlib.crc32(word.encode()): 1.0 for word in text.split()} for text in texts]
+        return Embedded(self.embed_documents(texts), weights if self._weights else None)
 
     def embed_query(self, text: str) -> list[float]:
         return self.embed_documents([text])[0]

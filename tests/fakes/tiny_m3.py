@@ -84,8 +84,8 @@ def token_ids(folder: Path, *texts: str) -> list[int]:
     """What the model reads for a text, or for a pair of texts."""
     from transformers import AutoTokenizer
 
-    ids: list[int] = AutoTokenizer.from_pretrained(folder)(*texts)["input_ids"]
-    return ids
+    ids: list[list[int]] = AutoTokenizer.from_pretrained(folder)(*([text] for text in texts))["input_ids"]
+    return ids[0]
 
 
 def linear(folder: Path, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

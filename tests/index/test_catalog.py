@@ -1,4 +1,3 @@
-import itertools
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
@@ -83,8 +82,8 @@ def test_a_changed_file_leaves_nothing_behind_but_journal_lines(catalog: Catalog
     new = _put(catalog, "a.md", "new giraffe text")
     assert set(old).isdisjoint(new)
     assert catalog.chunk_ids() == set(new)
-    assert catalog.search_terms(["zebra"], 10) == []
-    assert [chunk.id for chunk, _ in catalog.search_terms(["giraffe"], 10)] == new
+    assert catalog.search_terms(["zebra"], 10) == {}
+    assert list(catalog.search_terms(["giraffe"], 10)) == new
     assert catalog.leftover_vectors() == old
     catalog.clear_journal(old)
     assert catalog.leftover_vectors() == []
@@ -98,7 +97,7 @@ def test_ids_given_out_but_never_stored_are_left_over(catalog: Catalog) -> None:
 def test_a_removed_file_is_gone_from_every_table(catalog: Catalog) -> None:
     ids = _put(catalog, "a.md", "zebra")
     catalog.remove_file(catalog.files()[0].id)
-    assert (catalog.files(), catalog.chunk_ids(), catalog.search_terms(["zebra"], 5)) == ((), set(), [])
+    assert (catalog.files(), catalog.chunk_ids(), catalog.search_terms(["zebra"], 5)) == ((), set(), {})
     assert catalog.leftover_vectors() == ids
     assert catalog.document_frequencies(["zebra"]) == {"zebra": 0}
 
@@ -110,22 +109,23 @@ def test_file_ids_are_never_used_twice(catalog: Catalog) -> None:
 
 
 def test_bm25_ranks_the_rarer_word_higher_and_finds_clauses_and_cjk(catalog: Catalog) -> None:
-    _put(
+    both, pump, clause, japanese = _put(
         catalog, "a.md", "the pump and the valve", "the pump alone", "clause 8.3.2 of the pump", "東京は日本の首都です"
     )
     best = catalog.search_terms(["pump", "valve"], 10)
-    assert best[0][0].text == "the pump and the valve"
-    assert all(one[1] >= two[1] for one, two in itertools.pairwise(best))
-    assert best[-1][1] > 0
-    assert [chunk.text for chunk, _ in catalog.search_terms(["8.3.2"], 10)] == ["clause 8.3.2 of the pump"]
-    assert [chunk.text for chunk, _ in catalog.search_terms(["首都"], 10)] == ["東京は日本の首都です"]
+    assert next(iter(best)) == both
+    assert set(best) == {both, pump, clause}
+    assert best[pump][-3:] == ["the", "pump", "alone"], "with all terms, so that what was not searched can be counted"
+    assert len(catalog.search_terms(["pump", "valve"], 2)) == 2
+    assert list(catalog.search_terms(["8.3.2"], 10)) == [clause]
+    assert list(catalog.search_terms(["首都"], 10)) == [japanese]
 
 
 def test_query_terms_cannot_inject_search_syntax(catalog: Catalog) -> None:
     _put(catalog, "a.md", "harmless")
     for term in ('"', 'x" OR "harmless', "NEAR(", "terms:", "*", "-"):
         catalog.search_terms([term], 5)
-    assert catalog.search_terms(['" OR harmless OR "'], 5) == []
+    assert catalog.search_terms(['" OR harmless OR "'], 5) == {}
 
 
 def test_headings_and_title_are_searched_with_the_text(catalog: Catalog) -> None:
@@ -194,12 +194,13 @@ def test_a_damaged_page_is_corrupt_when_it_is_met(tmp_path: Path) -> None:
         opened.search_terms(["words"], 5)
 
 
-def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "said"), [(99, "a newer Footnote"), (2, "an older Footnote")])
+def test_another_format_is_refused(tmp_path: Path, version: int, said: str) -> None:
     path = tmp_path / "catalog.sqlite"
     Catalog(path).close()
     with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(LibraryCorrupt, match="newer Footnote"):
+        connection.execute(f"PRAGMA user_version = {version}")
+    with pytest.raises(LibraryCorrupt, match=said):
         Catalog(path)
 
 
@@ -223,6 +224,28 @@ def test_what_is_known_of_a_file_comes_back(catalog: Catalog) -> None:
     assert catalog.files()[0].options == ReadOptions(ocr=True)
 
 
+def test_what_is_known_of_a_section_comes_back_with_its_chunks(catalog: Catalog) -> None:
+    file = make_file("standard.md")
+    document = replace(make_document("One. Two."), date="2024-05", year=1998)
+    pieces = [
+        Piece(Span(0, 4), ("Rules",), None, None, 1, section="5.1", stance="normative"),
+        Piece(Span(5, 9), ("Rules",), None, None, 1, contents=True),
+    ]
+    ids = catalog.next_chunk_ids(file, 2)
+    ending = Indexed(FileState.INDEXED, "", "s", "r")
+    catalog.put_file(file, document, pieces, ids, ending)
+    chunks = catalog.chunks_of(1)
+    assert [(chunk.section, chunk.stance, chunk.contents) for chunk in chunks] == [
+        ("5.1", "normative", False), ("", "", True),
+    ]  # fmt: skip
+    assert {chunk.date for chunk in chunks} == {"2024-05"}
+    assert list(catalog.search_terms(["5.1"], 5)) == ids[:1], "a number that no heading carries is searched"
+    catalog.put_file(file, replace(document, date=""), [replace(pieces[0], stance=""), pieces[1]], ids, ending)
+    assert [(chunk.id, chunk.stance, chunk.date) for chunk in catalog.chunks_of(1)] == [
+        (ids[0], "", "1998"), (ids[1], "", "1998"),
+    ]  # fmt: skip
+
+
 def test_a_chunk_that_stays_keeps_its_id_and_moves_with_the_text(catalog: Catalog) -> None:
     first, second = _put(catalog, "a.md", "first text", "second text")
     file = make_file("a.md")
@@ -234,8 +257,8 @@ def test_a_chunk_that_stays_keeps_its_id_and_moves_with_the_text(catalog: Catalo
         (fresh, "new text", Span(0, 8)), (second, "second text", Span(9, 20)),
     ]  # fmt: skip
     assert catalog.leftover_vectors() == [first]
-    assert [chunk.id for chunk, _ in catalog.search_terms(["second"], 5)] == [second]
-    assert catalog.search_terms(["first"], 5) == []
+    assert list(catalog.search_terms(["second"], 5)) == [second]
+    assert catalog.search_terms(["first"], 5) == {}
     stored = embedded_hash(embedded_text("Note", ("H",), "", "", "second text"))
     assert catalog.reusable([stored, b"unknown"]) == {stored: (second,)}
 

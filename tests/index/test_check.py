@@ -87,7 +87,7 @@ def test_keywords_that_are_missing_wrong_or_left_over_are_found_and_mended(shelf
     detail = _bad(check(library, None))["Keyword index"]
     assert detail == "chunks without an entry: 1; chunks deleted, with an entry: 1; chunks with other words: 1."
     assert _repaired(library) <= 8  # a sample to compare with, and no more
-    assert library.catalog.search_terms(["ghost", "zebra"], 5) == []
+    assert library.catalog.search_terms(["ghost", "zebra"], 5) == {}
 
 
 def test_a_keyword_index_that_contradicts_itself_is_made_anew(shelf: Shelf) -> None:

@@ -7,12 +7,12 @@ from rag.sources.plain.text import read_text
 
 def _markdown(text: str) -> list[str]:
     document = read_markdown(text.encode(), "Note")
-    return [document.text[span.start : span.end] for span in contents_of(document)]
+    return [document.text[span.start : span.end] for listed in contents_of(document) for span in listed]
 
 
 def _plain(text: str) -> list[str]:
     document = read_text(text.encode(), "Note")
-    return [document.text[span.start : span.end] for span in contents_of(document)]
+    return [document.text[span.start : span.end] for listed in contents_of(document) for span in listed]
 
 
 @pytest.mark.parametrize("title", ["Table of Contents", "Contents", "Inhalt", "Inhaltsverzeichnis", "目次", "目录"])

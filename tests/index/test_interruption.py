@@ -20,7 +20,7 @@ import pytest
 from fakes.hash_embedder import HashEmbedder
 
 from rag.errors import SourceError
-from rag.index import chroma, vectors
+from rag.index import chroma, postings, vectors
 from rag.index.check import check, repair
 from rag.index.chunking import ChunkProfile
 from rag.index.library import Library, Shelf
@@ -30,6 +30,7 @@ from rag.sources.readers import read
 from rag.types import ReadOptions, SourceDocument, SourceFile
 
 PROFILE = ChunkProfile(40, 8)
+_BLOCK = 32
 WORDS = ("pump", "valve", "bar", "motor", "shaft", "seal", "flow", "rate", "inlet", "outlet", "noise", "limit")
 
 # Children are forked from a process that has imported everything and opened nothing, so that each starts at once.
@@ -51,7 +52,7 @@ class _InProcess:
 
 
 def _embedder() -> HashEmbedder:
-    return HashEmbedder(seconds=0.001)
+    return HashEmbedder(seconds=0.001, weights=True)
 
 
 def _write_often() -> None:
@@ -59,6 +60,7 @@ def _write_often() -> None:
     faulthandler.enable()
     vectors._BATCH = 16
     vectors._DEAD_LEAST = 40
+    postings._BLOCK = _BLOCK
     vectors.survives_loading = lambda folder, collection: True  # this process may crash: its parent would notice
     chroma._COSINE.update({"hnsw:sync_threshold": 12, "hnsw:batch_size": 6})
 
@@ -212,6 +214,12 @@ def chance() -> random.Random:
     seed = int(os.environ.get("KILL_SEED", time.time_ns() % 10**6))
     print(f"KILL_SEED={seed}")
     return random.Random(seed)
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here as in the children: they have to agree."""
+    monkeypatch.setattr(postings, "_BLOCK", _BLOCK)
 
 
 @pytest.fixture

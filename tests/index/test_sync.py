@@ -90,9 +90,9 @@ def test_first_sync_second_sync_and_changes(
     assert third.chunks_embedded == 2
     _assert_in_step(library)
     assert {record.path for record in library.catalog.files()} == {"a.md", "moved.txt", "d.md"}
-    assert library.catalog.search_terms(["weight"], 5) == []
-    assert library.catalog.search_terms(["16"], 5) == []
-    ((found, _),) = library.catalog.search_terms(["zebra"], 5)
+    assert library.catalog.search_terms(["weight"], 5) == {}
+    assert library.catalog.search_terms(["16"], 5) == {}
+    (found,) = library.catalog.chunks(list(library.catalog.search_terms(["zebra"], 5))).values()
     assert found.path == "moved.txt"
 
 
@@ -139,7 +139,7 @@ def test_a_file_that_cannot_be_read_any_more_leaves_no_old_text(
     _sync(library, root, embedder, readers)
     (root / "a.md").write_bytes(b"")
     _sync(library, root, embedder, readers)
-    assert library.catalog.search_terms(["pump"], 5) == []
+    assert library.catalog.search_terms(["pump"], 5) == {}
     _assert_in_step(library)
 
 
@@ -265,7 +265,11 @@ def test_other_chunk_sizes_make_every_file_a_changed_one(
 ) -> None:
     root = write_notes(tmp_path / "notes", NOTES)
     _sync(library, root, embedder, readers)
-    assert make_plan(library, root, ChunkProfile(64, 0)).count(Change.CHANGED) == 3
+    for profile in (
+        ChunkProfile(64, 0), replace(PROFILE, name="words"), replace(PROFILE, minimum=PROFILE.minimum + 1),
+    ):  # fmt: skip
+        plan = make_plan(library, root, profile)
+        assert [planned.why for planned in plan.files if planned.change is Change.CHANGED] == ["chunk settings"] * 3
 
 
 def test_forget_and_read_again(
@@ -366,7 +370,7 @@ def test_one_changed_line_in_a_long_document_embeds_two_chunks_at_most(
         assert 1 <= report.embedded <= 2
         _assert_in_step(library)
     assert len(ids - library.catalog.chunk_ids()) <= 4, "what did not change keeps its id and its place"
-    assert any("another one now" in chunk.text for chunk, _ in library.catalog.search_terms(["another"], 5))
+    assert any("now" in held for held in library.catalog.search_terms(["another"], 5).values())
     chunks = library.catalog.chunks_of(_record(library, "long.md").id)
     assert text_of(chunks).strip() == "\n".join(lines).strip()
 
@@ -414,7 +418,7 @@ def test_a_file_called_by_its_name_is_found_by_its_new_name(
     (root / "boiler.txt").rename(root / "kettle.txt")
     assert _sync(library, root, quick, readers).chunks_embedded == 0
     assert _record(library, "kettle.txt").title == "kettle"
-    assert library.catalog.search_terms(["boiler"], 5) == []
+    assert library.catalog.search_terms(["boiler"], 5) == {}
     assert len(library.catalog.search_terms(["kettle"], 5)) == 1
 
 
@@ -646,7 +650,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_once_more(
         report = _sync(library, root, quick, pool)
     assert _line(report, "a.md").state is FileState.INDEXED
     assert len(library.catalog.search_terms(["25"], 5)) == 1
-    assert library.catalog.search_terms(["16"], 5) == []
+    assert library.catalog.search_terms(["16"], 5) == {}
     assert make_plan(library, root, PROFILE).work == ()
 
 
@@ -778,7 +782,7 @@ def test_what_is_removed_leaves_no_byte_behind(
     _sync(library, root, embedder, readers)
     hits = Retriever(libraries=(library,), embedder=embedder).search("xyzzyplugh valve 16 bar").hits
     assert not any("xyzzyplugh" in hit.chunk.text.lower() for hit in hits)
-    assert library.catalog.search_terms(["xyzzyplugh"], 5) == []
+    assert library.catalog.search_terms(["xyzzyplugh"], 5) == {}
     assert library.catalog.document_frequencies(["xyzzyplugh"]) == {"xyzzyplugh": 0}
     for keeper in (library, other):
         (talk,) = (info.id for info in keeper.catalog.conversations())

@@ -1,16 +1,20 @@
 from pathlib import Path
 
 import pytest
+from fakes.ollama_server import OllamaStandIn
 from material import write_notes
 
-from rag.errors import LibraryEmpty
+from rag.errors import LibraryEmpty, QueryError
 from rag.index.chunking import ChunkProfile
 from rag.index.library import Library, Shelf
 from rag.index.plan import make_plan
 from rag.index.sync import apply_plan
 from rag.models.bundled import BundledEmbedder
+from rag.models.ollama import OllamaChat
 from rag.retrieval.retriever import Retriever
+from rag.settings import Settings
 from rag.sources.workers import ReaderPool
+from rag.types import Filters, SearchOptions, Verdict
 
 NOTES = {
     "boiler.md": "# Boiler\n\nThe relief valve of the boiler opens at 16 bar.",
@@ -44,13 +48,62 @@ def test_the_right_note_comes_first_in_any_language(retriever: Retriever, questi
 def test_every_stage_is_on_record(retriever: Retriever) -> None:
     retrieval = retriever.search("relief valve")
     assert [(stage.name, stage.score_name) for stage in retrieval.stages] == [
-        ("dense", "cosine"), ("lexical", "bm25"), ("fusion", "rrf"),
+        ("dense", "cosine"), ("lexical", "bm25"), ("fusion", "rrf"), ("fold", "rrf"), ("follow", ""),
     ]  # fmt: skip
     best = retrieval.hits[0].chunk.id
     assert set(retrieval.scores(best)) == {"cosine", "bm25", "rrf"}
-    assert retrieval.ranks(best) == {"dense": 1, "lexical": 1, "fusion": 1}
-    assert set(retrieval.seconds) == {"embed", "dense", "lexical", "fusion"}
+    assert retrieval.ranks(best) == {"dense": 1, "lexical": 1, "fusion": 1, "fold": 1}
+    assert set(retrieval.seconds) == {"embed", "dense", "lexical", "fusion", "fold", "follow"}
     assert -1 <= retrieval.scores(best)["cosine"] <= 1
+
+
+def test_a_follow_up_is_searched_as_it_was_meant_and_as_it_was_typed(retriever: Retriever) -> None:
+    retrieval = retriever.search("And the roses?", "When are the roses of the garden cut?", "rewritten")
+    assert retrieval.queries == ("When are the roses of the garden cut?", "And the roses?")
+    stages = {stage.name: stage for stage in retrieval.stages}
+    assert 0 < stages["dense: as typed"].weight < stages["dense"].weight
+    assert retrieval.hits[0].chunk.path == "garden.md"
+    best = retrieval.hits[0].chunk.id
+    assert retrieval.scores(best)["cosine"] == stages["dense"].hits[0].score
+
+
+def test_filters_hold_in_every_leg(retriever: Retriever) -> None:
+    typed = retriever.search("When does it open or leave? file:travel")
+    chosen = retriever.search("When does it open or leave?", options=SearchOptions(Filters(files=("travel",))))
+    for retrieval in (typed, chosen):
+        assert retrieval.filters.files == ("travel",)
+        assert retrieval.queries == ("When does it open or leave?",)
+        assert {hit.chunk.path for stage in retrieval.stages for hit in stage.hits} == {"travel.md"}
+    nothing = retriever.search("valve file:nowhere")
+    assert nothing.hits == ()
+    assert nothing.evidence.verdict is Verdict.NONE
+    assert "filters" in nothing.evidence.reason
+    with pytest.raises(QueryError, match="only filters"):
+        retriever.search("file:travel")
+
+
+def test_a_made_up_passage_is_searched_beside_the_question(
+    retriever: Retriever, settings: Settings, ollama: OllamaStandIn
+) -> None:
+    ollama.reply = ["Roses are pruned each year in early spring, before they sprout."]
+    writer = OllamaChat(settings.model_copy(update={"ollama_url": ollama.url}), "qwen3:8b")
+    retrieval = retriever.model_copy(update={"writer": writer}).search("What has to be done outside in March?")
+    assert retrieval.hypothetical == ollama.reply[0]
+    stages = {stage.name: stage for stage in retrieval.stages}
+    assert stages["dense: hypothetical"].hits[0].chunk.path == "garden.md"
+    assert 0 < stages["dense: hypothetical"].weight < 1
+    assert retrieval.seconds["hypothetical"] > 0
+
+
+def test_copies_are_listed_with_the_best(
+    retriever: Retriever, tmp_path: Path, embedder: BundledEmbedder, readers: ReaderPool
+) -> None:
+    (library,) = retriever.libraries
+    root = write_notes(tmp_path / "notes", {"old/boiler.md": NOTES["boiler.md"] + "\n"})  # other bytes, the same words
+    profile = ChunkProfile(100, 20)
+    list(apply_plan(library, make_plan(library, root, profile), embedder, readers, profile))
+    best = retriever.search("At how many bar does the relief valve open?").hits[0]
+    assert {best.chunk.path, *(copy.path for copy in best.copies)} == {"boiler.md", "old/boiler.md"}
 
 
 def test_as_a_langchain_retriever_it_hands_out_documents_with_their_place(retriever: Retriever) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
+from rag.models import choice
 from rag.models.base import ChatModel, Embedder
 from rag.settings import load_settings
 
@@ -121,3 +123,13 @@ class _CachedModel(BaseChatModel):
     def _said(self, messages: list[BaseMessage]) -> str:
         key = (repr(self.chat.identity), *(f"{message.type}: {message.text}" for message in messages))
         return str(self.kept.text(key, lambda: self.chat.runnable.invoke(messages).text))
+
+
+@contextmanager
+def embedded_chat() -> Iterator[CachedChat]:
+    """The chat model that is always there, its answers kept."""
+    chat, why = choice.pick_chat(load_settings(), "embedded")
+    if chat is None:
+        sys.exit(why)
+    with closing(CachedChat(chat, Kept())) as cached:
+        yield cached

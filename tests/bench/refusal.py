@@ -22,21 +22,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.answering.chain import Answering, AnswerRun
 from rag.index.library import Library
 from rag.models.base import Embedder
 from rag.models.bundled import BundledEmbedder
 from rag.retrieval import evidence
 from rag.retrieval.lexical import weigh_terms
 from rag.retrieval.retriever import Retriever
-from rag.settings import prepare_environment
-from rag.types import Retrieval, Verdict
+from rag.settings import load_settings, prepare_environment
+from rag.types import AnswerDone, Retrieval, Trace, Verdict
 from tests.bench import sets
-from tests.bench.cached import CachedEmbedder, Kept
+from tests.bench.cached import CachedEmbedder, Kept, embedded_chat
 from tests.bench.sets import Material, Passage, Question
 
 LANGUAGES = {"en": "xquad-en", "de": "xquad-de", "zh": "xquad-zh", "ar": "xquad-ar", "ja": "jsquad-ja"}
@@ -50,6 +52,7 @@ REFUSED, WRONGLY = 0.95, 0.05
 _WRONGLY_IN_FIT = 0.055  # in the kind of notes that is hardest; then fewer in the others
 _ENOUGH_THOUGH_ABSENT = 0.02
 _SHRINKAGE = 10.0
+_NEAR_MISS_ARTICLES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +71,13 @@ def main() -> None:
     """Searches everything, fits where that is wanted, and prints the rates."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fit", action="store_true", help="fit the verdict anew, and store it")
+    parser.add_argument("--near-miss", type=int, default=0, metavar="N", help="only this: ask the model N questions")
     options = parser.parse_args()
     prepare_environment()
     embedder = CachedEmbedder(BundledEmbedder(), Kept())
+    if options.near_miss:
+        near_miss(options.near_miss, embedder)
+        return
     observed = list(observe(embedder))
     if options.fit:
         stored = fit(observed, embedder.identity.model)
@@ -85,6 +92,30 @@ def main() -> None:
 def _store(stored: Mapping[str, Any]) -> None:
     evidence.FITTED.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     evidence.fitted.cache_clear()
+
+
+def near_miss(count: int, embedder: Embedder) -> None:
+    """Questions whose topic the notes speak of: how many are refused by the verdict, and by verdict and model."""
+    kinds = {
+        "answered in the notes": sets.squad("squad2.json", "squad2", _NEAR_MISS_ARTICLES),
+        "near miss": sets.squad("squad2.json", "squad2", _NEAR_MISS_ARTICLES, impossible=True),
+    }
+    print(f"{'question':<24}{'asked':>6}{'verdict none':>14}{'refused':>9}")
+    with embedded_chat() as chat, sets.opened_library() as library:
+        sets.fill(library, kinds["near miss"].passages, embedder, load_settings().chunk_tokens)
+        answering = Answering(Retriever(libraries=(library,), embedder=embedder), chat, None, 512)
+        for kind, material in kinds.items():
+            answers = [_answer(answering, question.text) for question in sets.spread(material.questions, count // 2)]
+            none = fmean(trace.retrieval.evidence.verdict is Verdict.NONE for trace in answers)
+            refused = fmean(trace.answer.outcome == "not_in_notes" for trace in answers)
+            print(f"{kind:<24}{len(answers):>6}{none:>14.3f}{refused:>9.3f}", flush=True)
+
+
+def _answer(answering: Answering, question: str) -> Trace:
+    *_, done = AnswerRun(answering, question).events()
+    if not isinstance(done, AnswerDone):
+        raise ValueError("The answer has no end.")
+    return done.trace
 
 
 # ------------------------------------------------------------------------------------------------------------- searches

@@ -21,21 +21,19 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 
 from rag.answering.condense import condense
-from rag.models import choice
 from rag.models.base import Embedder
 from rag.models.bundled import BundledEmbedder
 from rag.retrieval.retriever import Retriever
 from rag.settings import load_settings, prepare_environment
 from rag.types import Hit, Retrieval, Stage
 from tests.bench import sets
-from tests.bench.cached import CachedChat, CachedEmbedder, Kept
+from tests.bench.cached import CachedEmbedder, Kept, embedded_chat
 from tests.bench.measures import Quality, mean, quality
 from tests.bench.sets import Material, Question
 from tests.bench.stock import StockRecipe
@@ -210,16 +208,6 @@ SETS: dict[str, Callable[[str, Embedder, Report, argparse.Namespace], None]] = {
     "clauses": clauses,
     "mtrag": conversations,
 }
-
-
-@contextmanager
-def embedded_chat() -> Iterator[CachedChat]:
-    """The model that is always there."""
-    chat, why = choice.pick_chat(load_settings(), "embedded")
-    if chat is None:
-        sys.exit(why)
-    with closing(CachedChat(chat, Kept())) as cached:
-        yield cached
 
 
 def _material(name: str, full: bool) -> Material:

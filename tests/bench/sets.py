@@ -63,13 +63,14 @@ class Material:
     questions: tuple[Question, ...]
 
 
-def squad(path: str, name: str, articles: int | None = None) -> Material:
-    """A file in SQuAD's format; of questions, those that have an answer.
+def squad(path: str, name: str, articles: int | None = None, *, impossible: bool = False) -> Material:
+    """A file in SQuAD's format.
 
     Args:
         path: Below ``qa``.
         name: Of the set.
         articles: The first so many; None: all.
+        impossible: The questions are those that seem to be about a paragraph, and that it does not answer.
     """
     passages: list[Passage] = []
     questions: list[Question] = []
@@ -80,7 +81,7 @@ def squad(path: str, name: str, articles: int | None = None) -> Material:
             questions += [
                 Question(qa["question"], frozenset({f"{at}-{number}"}), article["title"], at % 2 == 1)
                 for qa in paragraph["qas"]
-                if not qa.get("is_impossible")
+                if qa.get("is_impossible", False) is impossible
             ]
     return Material(name, tuple(passages), tuple(questions))
 

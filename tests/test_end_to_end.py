@@ -141,7 +141,7 @@ def test_a_follow_up_is_rewritten_with_the_conversation(qwen: Engine) -> None:
     with closing(events):
         retrieved = next(events)
     assert isinstance(retrieved, RetrievalDone)
-    assert retrieved.retrieval.queries != ("And when does it back up the home folders?",)
+    assert retrieved.retrieval.queries[0] != "And when does it back up the home folders?"
     assert retrieved.retrieval.hits[0].chunk.path == "backup-server.md"
 
 

@@ -2,6 +2,7 @@ import time
 from pathlib import Path
 
 import pytest
+from fakes.ollama_server import OllamaStandIn
 from material import write_notes
 
 from rag.engine import SAMPLES, Engine
@@ -16,7 +17,7 @@ from rag.errors import (
 )
 from rag.models.bundled import BundledEmbedder
 from rag.settings import Settings
-from rag.types import AnswerDone, FileState, RetrievalDone
+from rag.types import AnswerDone, FileState, Filters, LibrarySettings, RetrievalDone, SearchOptions
 
 NOTES = {
     "boiler.md": "# Boiler\n\nThe relief valve of the boiler opens at 16 bar.",
@@ -139,8 +140,43 @@ def test_a_follow_up_without_a_model_is_searched_with_the_question_before_it(eng
     library.catalog.add_exchange(number, answered)
     first, _ = engine.ask(SAMPLES, "And why?", conversation=number)
     assert isinstance(first, RetrievalDone)
-    assert first.retrieval.queries == ("When are the roses cut? And why?",)
+    assert first.retrieval.queries == ("When are the roses cut? And why?", "And why?")
     assert first.retrieval.question == "And why?"
+
+
+def test_a_person_decides_what_is_searched(settings: Settings, ollama: OllamaStandIn, tmp_path: Path) -> None:
+    ollama.reply = ["In March, before the first shoots."]
+    with Engine(settings.model_copy(update={"ollama_url": ollama.url})) as engine:
+        list(engine.sync(SAMPLES, write_notes(tmp_path / "notes", NOTES)))
+        held = engine.search(SAMPLES, "When does it open?", options=SearchOptions(Filters(files=("garden",))))
+        assert {hit.chunk.path for hit in held.hits} == {"garden.md"}
+        first, *_, last = engine.ask(SAMPLES, "And when?", options=SearchOptions(rewrite="When are the roses cut?"))
+        assert isinstance(first, RetrievalDone)
+        assert first.retrieval.queries == ("When are the roses cut?", "And when?")
+        assert first.retrieval.rewrite_note == "Searched as you wrote it."
+        assert first.prompt is not None
+        assert "Question: When are the roses cut?" in first.prompt.messages[-1].content
+        assert isinstance(last, AnswerDone)
+
+        assert engine.search(SAMPLES, "roses").hypothetical == ""
+        made_up = engine.search(SAMPLES, "roses", options=SearchOptions(hyde=True))
+        assert made_up.hypothetical == ollama.reply[0]
+        engine.set_library_settings(SAMPLES, LibrarySettings(hyde=True))
+        assert engine.search(SAMPLES, "roses").hypothetical == ollama.reply[0]
+        assert engine.search(SAMPLES, "roses", options=SearchOptions(hyde=False)).hypothetical == ""
+        assert engine.reranker()[0] is False
+
+
+def test_what_no_filter_lets_through_is_not_asked_of_the_model(
+    settings: Settings, ollama: OllamaStandIn, tmp_path: Path
+) -> None:
+    with Engine(settings.model_copy(update={"ollama_url": ollama.url})) as engine:
+        list(engine.sync(SAMPLES, write_notes(tmp_path / "notes", NOTES)))
+        for anyway in (False, True):
+            *_, last = engine.ask(SAMPLES, "roses file:nowhere", options=SearchOptions(anyway=anyway))
+            assert isinstance(last, AnswerDone)
+            assert last.trace.answer.outcome == "not_in_notes"
+        assert all(request.path != "/api/chat" for request in ollama.requests)
 
 
 def test_a_page_is_drawn_for_a_pdf_and_refused_for_others(engine: Engine, tmp_path: Path) -> None:

@@ -692,7 +692,7 @@ class Catalog:
             return [_chunk(row) for row in rows]
 
     def file_facts(self) -> list[tuple[int, str, str, str, int]]:
-        """Of every file that has chunks: id, path, title, the document's own date, and nanoseconds of its last change."""
+        """Of every file that has chunks: id, path, title, the document's own date, its last change in nanoseconds."""
         with self._statement("search") as execute:
             return execute("SELECT id, path, title, date, mtime_ns FROM file WHERE chunks > 0").fetchall()
 

@@ -120,9 +120,8 @@ def search_clause(library: Library, text: str, limit: int, within: Selection | N
     hits = tuple(Hit(chunk, score, rank) for rank, (chunk, _, score) in enumerate(ranked[:limit], start=1))
     one = len({chunk.file_id for chunk, _, _ in ranked}) == 1
     sure = one and any(mention.sure for mention in named) and names.is_named(hits[0].chunk.file_id) == names.any_named
-    note = f"The question names {words}" + (
-        f" of “{hits[0].chunk.title}”." if sure else "; of which document, is unsure."
-    )
+    where = f" of “{hits[0].chunk.title}”." if sure else "; of which document, is unsure."
+    note = f"The question names {words}{where}"
     return Stage("clause", "match", hits, time.perf_counter() - started, _SURE if sure else _UNSURE, note)
 
 

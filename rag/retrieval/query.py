@@ -112,7 +112,7 @@ def _date(name: str, value: str) -> str:
     written = _DATE.fullmatch(value)
     numbers = [int(number) for number in written.groups() if number] if written else []
     try:
-        date(*(numbers + [1, 1])[:3])
+        date(*[*numbers, 1, 1][:3])
     except (TypeError, ValueError) as error:
         raise QueryError(
             f"“{name}:{value}” is no date.", f"Write {name}:2024, {name}:2024-05 or {name}:2024-05-01."

@@ -7,7 +7,7 @@ from material import make_document, make_file
 from rag.index.catalog import Catalog, Indexed
 from rag.index.chunking import Piece
 from rag.index.selection import select
-from rag.types import Filters, FileState, Span, Stance
+from rag.types import FileState, Filters, Span, Stance
 
 DAY = 86_400 * 10**9
 Found = Callable[..., set[str]]

@@ -8,7 +8,7 @@ from rag.index.chunking import Piece
 from rag.index.library import Library
 from rag.index.selection import select
 from rag.retrieval.clause import mentions, search_clause
-from rag.types import Filters, FileState, Span, Stage
+from rag.types import FileState, Filters, Span, Stage
 
 
 @pytest.fixture

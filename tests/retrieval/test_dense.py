@@ -8,7 +8,7 @@ from rag.index.library import Library
 from rag.index.selection import Selection, select
 from rag.retrieval import dense
 from rag.retrieval.dense import search_dense
-from rag.types import Filters, FileState, Span
+from rag.types import FileState, Filters, Span
 
 
 @pytest.fixture

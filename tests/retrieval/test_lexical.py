@@ -7,7 +7,7 @@ from rag.index.library import Library
 from rag.index.selection import select
 from rag.retrieval import lexical
 from rag.retrieval.lexical import search_lexical, weigh_terms
-from rag.types import Filters, FileState, Span, Stage
+from rag.types import FileState, Filters, Span, Stage
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def notes(library: Library) -> Library:
     return library
 
 
-def _search(notes: Library, query: str, limit: int = 10, filters: Filters = Filters()) -> Stage:
-    return search_lexical(notes, weigh_terms([notes.catalog], query), limit, select(notes.catalog, filters))
+def _search(notes: Library, query: str, limit: int = 10, **filters: object) -> Stage:
+    return search_lexical(notes, weigh_terms([notes.catalog], query), limit, select(notes.catalog, Filters(**filters)))
 
 
 def test_a_question_in_the_notes_words_votes(notes: Library) -> None:
@@ -66,11 +66,11 @@ def test_coverage_is_a_share_of_the_weight(notes: Library) -> None:
 
 
 def test_filters_hold_before_the_ranking(notes: Library) -> None:
-    stage = _search(notes, "the weekly report", 3, Filters(files=("1*",)))
+    stage = _search(notes, "the weekly report", 3, files=("1*",))
     assert {hit.chunk.path for hit in stage.hits} <= {"1.md", *(f"{n}.md" for n in range(10, 20))}
     assert len(stage.hits) == 3
-    assert _search(notes, "report, Keller", 3, Filters(files=("21.md",))).hits[0].chunk.path == "21.md"
-    assert _search(notes, "report", 3, Filters(files=("nothing like it",))).hits == ()
+    assert _search(notes, "report, Keller", 3, files=("21.md",)).hits[0].chunk.path == "21.md"
+    assert _search(notes, "report", 3, files=("nothing like it",)).hits == ()
 
 
 def test_common_terms_count_in_what_rarer_ones_find(notes: Library, monkeypatch: pytest.MonkeyPatch) -> None:

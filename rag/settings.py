@@ -64,9 +64,6 @@ class Settings(BaseSettings):
     )
     device: str = Field("auto", description="Where sentence-transformers runs: auto, cpu, cuda, cuda:1, mps.")
     embed_batch_tokens: int = Field(8192, ge=64, description="Tokens embedded at once, padding included.")
-    token_vectors: Literal["auto", "on", "off"] = Field(
-        "auto", description="Whether BGE-M3 compares what was found token by token: auto (on a GPU), on, off."
-    )
     reranker: str = Field(
         "auto",
         description="What reranks: auto (bge-reranker-v2-m3 where it is), none, or a cross-encoder's name or folder.",

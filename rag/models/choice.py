@@ -127,7 +127,7 @@ def pick_reranker(settings: Settings) -> tuple[Reranker | None, str]:
     """The cross-encoder that the setting ``reranker`` names, and why it is this one, or why there is none.
 
     Raises:
-        ModelError: A model was named and cannot be had, or the one that is on the disk cannot be loaded.
+        ModelMissing: A model was named and is not on this disk.
     """
     wanted = settings.reranker
     if wanted == "none":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rag.errors import InputTooLong, ModelFailed
-from rag.models.torch_model import TorchModel
+from rag.models.torch_model import TorchModel, model_folder
 from rag.settings import Settings
 
 _UNKNOWN_LENGTH = 512
@@ -15,7 +17,7 @@ _LEAST_ROOM = 32  # tokens that a question has to leave for a passage
 
 
 class Reranker:
-    """A cross-encoder such as bge-reranker-v2-m3; loading takes seconds, and the hub is never asked.
+    """A cross-encoder such as bge-reranker-v2-m3. It is loaded when it is first needed, which takes seconds.
 
     Args:
         settings: Device and tokens in a batch; see :class:`~rag.models.torch_model.TorchModel`.
@@ -23,27 +25,29 @@ class Reranker:
 
     Attributes:
         name: As given.
-        device: Where it runs: ``cpu``, ``cuda:0``, ``mps``.
-        max_tokens: The longest pair that it reads at once, special tokens included.
 
     Raises:
         ModelMissing: It is not on this disk.
-        ModelUnavailable: torch cannot be loaded, or the device that the settings name is not there.
-        ModelFailed: It cannot be loaded, or gives no single score for a pair.
     """
 
     def __init__(self, settings: Settings, name: str) -> None:
-        self._torch = TorchModel(settings, name, "CrossEncoder")
+        model_folder(name)
         self.name = name
-        self.device = self._torch.device
+        self._settings = settings
+        self._loading = Lock()
+        self._loaded: TorchModel | None = None
+
+    @property
+    def device(self) -> str:
+        """Where it runs: ``cpu``, ``cuda:0``, ``mps``."""
+        return self._torch.device
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest pair that it reads at once, special tokens included."""
         model = self._torch.model
-        # Of a model without a trained head for it, the library would make one up by chance.
-        trained = any("SequenceClassification" in kind for kind in model.config.architectures or ())
-        if not trained or model.num_labels != 1:
-            self._torch.close()
-            raise ModelFailed(f"{name} gives no score for a question and a passage.", "Choose a cross-encoder.")
         limits = (model.max_seq_length, model.tokenizer.model_max_length)
-        self.max_tokens = min((int(limit) for limit in limits if limit and limit < _LONGEST), default=_UNKNOWN_LENGTH)
+        return min((int(limit) for limit in limits if limit and limit < _LONGEST), default=_UNKNOWN_LENGTH)
 
     def scores(self, query: str, texts: list[str]) -> list[float]:
         """How well each passage answers a question: the model's own number (a logit), any size, higher is better.
@@ -54,7 +58,8 @@ class Reranker:
 
         Raises:
             InputTooLong: The question leaves no room for a passage; nothing is cut.
-            ModelFailed: The model failed.
+            ModelUnavailable: torch cannot be loaded, or the device that the settings name is not there.
+            ModelFailed: It cannot be loaded, gives no single score for a pair, or failed.
         """
         if self._length(query, "") + _LEAST_ROOM > self.max_tokens:
             raise InputTooLong(
@@ -74,7 +79,24 @@ class Reranker:
 
     def close(self) -> None:
         """Frees the weights; calling it twice is harmless."""
-        self._torch.close()
+        with self._loading:
+            if self._loaded is not None:
+                self._loaded.close()
+                self._loaded = None
+
+    @property
+    def _torch(self) -> TorchModel:
+        with self._loading:
+            if self._loaded is None:
+                loaded = TorchModel(self._settings, self.name, "CrossEncoder")
+                # Of a model without a trained head for it, the library would make one up by chance.
+                trained = any("SequenceClassification" in kind for kind in loaded.model.config.architectures or ())
+                if not trained or loaded.model.num_labels != 1:
+                    raise ModelFailed(
+                        f"{self.name} gives no score for a question and a passage.", "Choose a cross-encoder."
+                    )
+                self._loaded = loaded
+            return self._loaded
 
     def _length(self, query: str, text: str) -> int:
         with self._torch.lock:

@@ -41,17 +41,11 @@ class TorchModel:
     """
 
     def __init__(self, settings: Settings, name: str, kind: Literal["SentenceTransformer", "CrossEncoder"]) -> None:
-        folder = model_folder(name)
-        if folder is None:
-            raise ModelMissing(
-                f"The model {name} is not on this machine.",
-                f"Fetch it with `python -m rag models pull {pull_name(name)}`.",
-            )
         self.name = name
-        self.folder = folder
+        self.folder = model_folder(name)
         self.lock = Lock()
         self._budget = settings.embed_batch_tokens
-        self.model, self.device = _load(folder, settings.device, kind)
+        self.model, self.device = _load(self.folder, settings.device, kind)
 
     @property
     def revision(self) -> str:
@@ -113,10 +107,20 @@ class TorchModel:
             torch.mps.empty_cache()
 
 
-def model_folder(name: str) -> Path | None:
-    """Where a model's weights lie: its folder, or its newest version in the cache; None when they are not here."""
+def model_folder(name: str) -> Path:
+    """Where a model's weights lie: its folder, or its newest version in the hub's cache.
+
+    Raises:
+        ModelMissing: They are not on this disk.
+    """
     folder = Path(name).expanduser()
-    return folder if folder.is_dir() else cached_model(name)
+    found = folder if folder.is_dir() else cached_model(name)
+    if found is None:
+        raise ModelMissing(
+            f"The model {name} is not on this machine.",
+            f"Fetch it with `python -m rag models pull {pull_name(name)}`.",
+        )
+    return found
 
 
 def _load(folder: Path, device: str, kind: str) -> tuple[Any, str]:

@@ -101,18 +101,18 @@ def test_a_model_that_is_no_cross_encoder(make_settings, tmp_path):
     tiny_m3.save_embedder(tmp_path / "embedder", heads=False)
     for name in ("three", "embedder"):
         with pytest.raises(ModelFailed, match="gives no score for a question and a passage"):
-            Reranker(make_settings(), str(tmp_path / name))
+            Reranker(make_settings(), str(tmp_path / name)).scores(QUERY, TEXTS)
 
 
 def test_a_folder_that_holds_no_model(make_settings, tmp_path):
     (tmp_path / "notes").mkdir()
     with pytest.raises(ModelFailed, match="cannot be loaded"):
-        Reranker(make_settings(), str(tmp_path / "notes"))
+        Reranker(make_settings(), str(tmp_path / "notes")).scores(QUERY, TEXTS)
 
 
 def test_a_device_that_is_not_here(folder, make_settings):
     with pytest.raises(ModelUnavailable, match="The device cuda:7 cannot be used"):
-        Reranker(make_settings(device="cuda:7"), str(folder))
+        Reranker(make_settings(device="cuda:7"), str(folder)).scores(QUERY, TEXTS)
 
 
 @pytest.fixture
@@ -156,3 +156,17 @@ def test_a_reranker_that_was_named_and_is_not_here_is_an_error(make_settings, hu
     with pytest.raises(ModelMissing) as caught:
         pick_reranker(make_settings(reranker="tests/none"))
     assert "models pull hf:tests/none" in caught.value.hint
+
+
+def test_it_is_loaded_when_it_is_first_needed(make_settings, folder):
+    reranker = Reranker(make_settings(), str(folder))
+    assert reranker._loaded is None
+    reranker.close()
+    assert reranker.scores(QUERY, TEXTS[:1])
+    assert reranker.device == "cpu"
+    loaded = reranker._loaded
+    reranker.scores(QUERY, TEXTS[:1])
+    assert reranker._loaded is loaded
+    reranker.close()
+    reranker.close()
+    assert loaded.model is None

@@ -177,8 +177,8 @@ STANDARDS_SAMPLE = (
 _ABBREVIATIONS = {"baustellv": "BaustellV", "betrsichv_2015": "BetrSichV", "prodhaftg": "ProdHaftG"}
 _WORDINGS = {
     "rfc": (
-        "{name} section {clause}",
-        "What does section {clause} of {name} say?",
+        "{name} {section}",
+        "What does {section} of {name} say?",
         "{name}, §{clause}",
         "{title} ({name}, {clause})",
     ),
@@ -206,12 +206,14 @@ class ClauseQuestion:
         path: The file that the clause is in.
         heading: The words of its title.
         first: The first words below its heading.
+        below: These are another heading's, whose text may be in a chunk of its own.
     """
 
     text: str
     path: str
     heading: tuple[str, ...]
     first: tuple[str, ...]
+    below: bool
 
     def is_right(self, chunk: Chunk) -> bool:
         """Whether the chunk holds the heading with the first words below it: a table of contents does not."""
@@ -225,6 +227,8 @@ class ClauseQuestion:
     def _place(self, chunk: Chunk) -> int | None:
         """Where in the chunk's words the heading is."""
         words = _words(chunk.text)
+        if self.below and words[: len(self.first)] == self.first:
+            return 0
         for at in range(len(words)):
             if words[at : at + len(self.heading)] == self.heading:
                 below = words[at + len(self.heading) : at + len(self.heading) + len(self.first) + _BETWEEN]
@@ -250,8 +254,11 @@ def clause_questions(documents: Sequence[str] | None = None) -> list[ClauseQuest
         if documents is not None and not any(part in path for part in documents):
             continue
         wordings = _WORDINGS[clause["kind"]]
-        text = wordings[len(found) % len(wordings)].format(name=_name(path), **clause)
-        found.append(ClauseQuestion(text, path, _words(clause["title"]), _words(clause["first"])[:4]))
+        section = clause["clause"] if clause["clause"].startswith("Appendix") else f"section {clause['clause']}"
+        text = wordings[len(found) % len(wordings)].format(name=_name(path), section=section, **clause)
+        # Where a clause begins with a heading below its own, that one's chunk is where its text begins.
+        heading, first = _words(clause["title"]), _words(clause["first"])[:4]
+        found.append(ClauseQuestion(text, path, heading, first, below=clause["first"].startswith("#")))
     return found
 
 

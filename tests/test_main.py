@@ -71,6 +71,41 @@ def test_index_ask_and_doctor(run, tmp_path: Path) -> None:
     assert {check["state"] for check in json.loads(doctor.stdout)} <= {"ok", "warning", "off"}
 
 
+def test_a_search_is_held_to_what_options_and_question_say(run, tmp_path: Path) -> None:
+    root = write_notes(tmp_path / "notes", {**NOTES, "plant/valve.md": "# Valve\n\nThe relief valve opens at 20 bar."})
+    assert run("index", str(root)).returncode == 0
+
+    def found(*arguments: str) -> dict:
+        done = run(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    held = found("search", "At how many bar does the relief valve open?", "--folder", "plant", "--without", "rose")
+    assert [hit["file"] for hit in held["hits"]] == ["plant/valve.md"]
+    assert held["filters"]["folders"] == ["plant"]
+    assert held["filters"]["without"] == ["rose"]
+    assert held["verdict"] in ("enough", "some", "none")
+    assert {stage["name"] for stage in held["stages"]} >= {"dense", "lexical", "fusion"}
+
+    typed = found("ask", 'file:boiler "relief valve" opens when?', "--anyway", "--no-hyde")
+    assert [hit["file"] for hit in typed["hits"]] == ["boiler.md"]
+    assert typed["filters"]["files"] == ["boiler"]
+    assert typed["query"] == "relief valve opens when?"
+    assert typed["hits"][0]["copies"] == []
+
+    rewritten = found("ask", "And there?", "--rewrite", "When are the roses cut back?")
+    assert rewritten["query"] == "When are the roses cut back?"
+    assert rewritten["hits"][0]["file"] == "garden.txt"
+
+    text = run("search", "valve after:2001", "--exact", "relief valve").stdout
+    assert "held to: after 2001 · “relief valve”" in text
+    assert "evidence: " in text
+    unreadable = run("search", "valve after:soon")
+    assert unreadable.returncode == 1
+    assert "“after:soon” is no date" in unreadable.stderr
+    assert run("search", "valve", "--normative", "--informative").returncode == 2
+
+
 def test_errors_that_a_person_can_mend_exit_with_1_and_say_what_to_do(run, tmp_path: Path) -> None:
     for arguments, words in (
         (("index", str(tmp_path / "nowhere")), "There is no folder"),
@@ -91,7 +126,7 @@ def test_an_error_is_json_too_when_json_is_asked_for(run) -> None:
     assert "is empty" in json.loads(done.stdout)["error"]
 
 
-@pytest.mark.parametrize("arguments", [(), ("index",), ("ask",), ("fly",), ("ask", "x", "--notes", "0")])
+@pytest.mark.parametrize("arguments", [(), ("index",), ("ask",), ("search",), ("fly",), ("ask", "x", "--notes", "0")])
 def test_wrong_usage_exits_with_2(run, arguments: tuple[str, ...]) -> None:
     assert run(*arguments).returncode == 2
 

@@ -371,8 +371,8 @@ def _nature(chunk: Chunk) -> str:
     """The section's number and whether the passage binds, where the document says so."""
     badges = ""
     if chunk.section:
-        title = escape(texts.SECTION_TITLE.format(number=chunk.section))
-        badges += f'<span class="fn-badge section" title="{title}">{escape(chunk.section)}</span>'
+        label = texts.SECTION.format(number=chunk.section) if chunk.section[0].isdigit() else chunk.section
+        badges += f'<span class="fn-badge section">{escape(label)}</span>'
     if chunk.stance:
         title = texts.NORMATIVE_TITLE if chunk.stance == "normative" else texts.INFORMATIVE_TITLE
         badges += f'<span class="fn-badge {chunk.stance}" title="{escape(title)}">{escape(chunk.stance)}</span>'

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rag.answering.places import numbered_place
 from rag.answering.remarks import held_to, was_asked
-from rag.types import Chunk, HealthCheck, Passage, Prompt, Retrieval, Stage, Trace, Verdict, Window
+from rag.types import Chunk, HealthCheck, Passage, Prompt, Retrieval, Trace, Verdict, Window
 from rag.ui import texts
 from rag.ui.render import date, duration, escape, figure, many, notice, score, term
 
@@ -72,7 +72,7 @@ def stages(retrieval: Retrieval) -> str:
     """The steps of the search in their order: how many passages each found, what its vote weighed, and why."""
     rows = []
     for stage in retrieval.stages:
-        kind = _kind(stage)
+        kind = _step(stage.name)
         weight = ""
         if kind in LEGS:
             weight = f"{stage.weight:.2f}" if stage.weight else escape(texts.NO_VOTE)
@@ -99,9 +99,9 @@ def stages(retrieval: Retrieval) -> str:
     )
 
 
-def _kind(stage: Stage) -> str:
-    """The step without what it searched: ``dense`` of ``dense: hypothetical``."""
-    return stage.name.partition(":")[0]
+def _step(name: str) -> str:
+    """A stage's name without what it searched: ``dense`` of ``dense: hypothetical``."""
+    return name.partition(":")[0]
 
 
 def candidates(retrieval: Retrieval, prompt: Prompt | None) -> str:
@@ -109,7 +109,7 @@ def candidates(retrieval: Retrieval, prompt: Prompt | None) -> str:
     chunks: dict[str, Chunk] = {hit.chunk.id: hit.chunk for hit in retrieval.hits}
     for stage in retrieval.stages:
         chunks |= {hit.chunk.id: hit.chunk for hit in stage.hits if hit.chunk.id not in chunks}
-    ranking = [stage for stage in retrieval.stages if _kind(stage) not in AFTERWARDS]
+    ranking = [stage for stage in retrieval.stages if _step(stage.name) not in AFTERWARDS]
     found = [{hit.chunk.id: hit for hit in stage.hits} for stage in ranking]
     ranks = {hit.chunk.id: hit.rank for hit in retrieval.hits}
     passages = _by_chunk(prompt)
@@ -117,7 +117,8 @@ def candidates(retrieval: Retrieval, prompt: Prompt | None) -> str:
         f'<th scope="col" class="num">{term("rank", texts.COLUMN_RANK)}</th><th scope="col">{texts.COLUMN_PASSAGE}</th>'
     )
     head += "".join(
-        f'<th scope="col" class="num">{term(stage.score_name)} <small>{term(_kind(stage), stage.name)}</small></th>'
+        f'<th scope="col" class="num">{term(stage.score_name)} '
+        f"<small>{term(_step(stage.name), stage.name)}</small></th>"
         for stage in ranking
     )
     if prompt is not None:
@@ -240,7 +241,7 @@ def timings(seconds: Mapping[str, float]) -> str:
         return ""
     longest = max(value for _, value in shown)
     rows = "".join(
-        f"<li><span>{term(name, name.replace('_', ' '))}</span>"
+        f"<li><span>{term(_step(name), name)}</span>"
         f'<span class="fn-bar"><i style="width:{100 * value / longest:.1f}%"></i></span><b>{duration(value)}</b></li>'
         for name, value in shown
     )

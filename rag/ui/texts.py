@@ -105,7 +105,7 @@ NOT_CITED = "not cited"
 IN_FILE = "Open the passage"
 NORMATIVE_TITLE = "This passage binds: it sets requirements."
 INFORMATIVE_TITLE = "This passage explains; it does not bind."
-SECTION_TITLE = "Section or clause {number}"
+SECTION = "section {number}"
 ALSO_IN = "also in {place}"
 ALSO_IN_MANY = "also in {count} other passages"
 ALSO_IN_TITLE = "Nearly the same text is found there"
@@ -550,12 +550,17 @@ STATE_OFF = "off"
 PLAIN_WORDS = {
     "cosine": "How close the passage's meaning is to the query's, by the embedder: at most 1, higher is closer.",
     "bm25": "How well the passage's words match the query's, rarer words counting more; it has no fixed top.",
+    "m3 sparse": "How well important words agree, by weights that the embedder learned; it has no fixed top.",
+    "m3 multi-vector": "How close each word of the question comes to one of the passage, on average.",
+    "reranker": "How well the passage answers the question, by a model that reads both together.",
+    "match": "The question names this section; the figure says how well its document and words fit the rest.",
     "rrf": "Reciprocal rank fusion: the ranks of the searches merged into one order. Only the order means something.",
     "dense": "Search by meaning: passages whose vectors lie nearest to the query's.",
     "lexical": "Search by words: passages that hold the query's words.",
     "fusion": "The searches merged into one order, each with its weight.",
     "sparse": "Search by learned word weights: words that the embedder finds important, spelled alike in both.",
     "clause": "Passages of the section or clause that the question names by its number.",
+    "multivector": "The best passages compared with the question token by token, by the embedder itself.",
     "rerank": "A second model has read question and passage together and sorted the best of them.",
     "fold": "Passages that say nearly the same are folded into the best of them.",
     "follow": "Passages that a found one refers to (“see Table C.4”), one step far.",

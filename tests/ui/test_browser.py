@@ -269,7 +269,7 @@ def test_ask_open_a_citation_and_look_inside(visit: Start, with_samples: Path, o
 
     page.click("[data-do=inspect]")
     report = page.locator("#report")
-    report.locator("table").wait_for()
+    report.locator("table").first.wait_for()
     for words in ("What was searched", "Evidence", "The window", "first token", "qwen3:8b"):
         assert words in report.inner_text()
     assert report.locator("tr.inside").count() > 0
@@ -281,6 +281,72 @@ def test_ask_open_a_citation_and_look_inside(visit: Start, with_samples: Path, o
     page.locator("#query button").click()
     report.locator("dd", has_text="lightning").first.wait_for()
     assert report.locator(".fn-prompt").count() == 0
+
+
+def test_a_search_is_held_to_a_file_and_what_the_notes_do_not_say_is_asked_anyway(
+    visit: Start, with_samples: Path, ollama: OllamaStandIn
+) -> None:
+    ollama.reply = ["Every 6 hours [1]."]
+    here = visit()
+    page = here.page
+    page.click("#search-options > button")
+    here.fill("#held-file input, #held-file textarea", "decisions")
+    page.locator("#chosen .fn-held", has_text="file decisions").wait_for()
+    page.click("#search-options > button")
+    ask(here, "How often do the wipers sweep the optical window?")
+    wait_for_answer(here)
+    assert "file decisions" in page.locator(".fn-asked").inner_text()
+    paths = page.locator(".fn-card .fn-path").all_inner_texts()
+    assert paths
+    assert set(paths) == {"project/decisions.md"}
+
+    page.click("#chosen [data-do=clear]")
+    page.locator("#chosen .fn-held").wait_for(state="detached")
+    ask(here, "Who won the football world cup in Brazil in 2014?")
+    wait_for_answer(here, 2)
+    refused = page.locator(".fn-exchange").nth(1)
+    assert "file decisions" not in refused.inner_text()
+    assert "the model was not asked" in refused.inner_text()
+    assert refused.locator(".fn-card").count() > 0
+    here.fill("#question textarea", "what is being typed stays")
+    refused.locator("[data-do=anyway]").click()
+    wait_for_answer(here, 3)
+    answered = page.locator(".fn-exchange").nth(2)
+    assert "Asked anyway" in answered.inner_text()
+    assert "6 hours" in answered.locator(".fn-text").inner_text()
+    assert page.locator("#question textarea").input_value() == "what is being typed stays"
+    here.open()
+    page.locator(".fn-thin.none").wait_for()
+
+
+def test_what_a_follow_up_searches_can_be_changed_and_searched_again(
+    visit: Start, with_samples: Path, ollama: OllamaStandIn
+) -> None:
+    rewritten = "Why do the wipers sweep the optical window?"
+
+    def reply(messages: list[dict[str, str]]) -> list[str]:
+        return [rewritten] if "Rewrite" in messages[0]["content"] else ["Every 6 hours [1]."]
+
+    ollama.reply = reply
+    here = visit()
+    page = here.page
+    ask(here, "How often do the wipers sweep the optical window?")
+    wait_for_answer(here)
+    assert page.locator(".fn-searched").count() == 0
+    ask(here, "And why do they?")
+    wait_for_answer(here, 2)
+    searched = page.locator(".fn-exchange").nth(1).locator("details.fn-searched")
+    assert f"searched: {rewritten}" in searched.inner_text()
+    searched.locator("summary").click()
+    assert "And why do they?" in searched.locator("dl").inner_text()
+    here.fill(searched.locator("textarea"), "What did each wiper head cost? <b>")
+    page.keyboard.press("Enter")
+    wait_for_answer(here, 3)
+    again = page.locator(".fn-exchange").nth(2)
+    assert again.locator("h3").inner_text() == "And why do they?"
+    assert "searched: What did each wiper head cost? <b>" in again.locator(".fn-searched").inner_text()
+    again.locator("[data-do=inspect]").click()
+    page.locator("#report dd", has_text="What did each wiper head cost? <b>").first.wait_for()
 
 
 def test_an_answer_survives_a_reload_and_can_be_stopped(
@@ -385,6 +451,8 @@ def test_a_model_that_fails_says_so_and_can_be_asked_again(
     here = visit()
     ask(here, "How often do the wipers sweep the optical window?")
     here.page.locator(".fn-answered .fn-notice.error").wait_for()
+    here.page.click("[data-do=edit]")
+    assert here.page.locator("#question textarea").input_value() == "How often do the wipers sweep the optical window?"
     here.page.click("[data-do=retry]")
     here.page.locator(".fn-text", has_text="6 hours").wait_for()
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from rag.answering.chain import Answering, AnswerRun
 from rag.answering.citations import without_marks
 from rag.answering.export import to_markdown
-from rag.errors import LibraryCorrupt, LibraryError, RagError, SourceError
+from rag.errors import LibraryCorrupt, LibraryError, ModelError, RagError, SourceError
 from rag.index.check import check, repair
 from rag.index.chunking import ChunkProfile
 from rag.index.instep import InStep
@@ -462,7 +462,10 @@ class Engine:
 
     def reranker(self) -> tuple[bool, str]:
         """Whether there is a cross-encoder on this machine to sort what was found, and which, or why not."""
-        reranker, why = self._models.reranker()
+        try:
+            reranker, why = self._models.reranker()
+        except ModelError as error:
+            return False, str(error)
         return reranker is not None, why
 
     def chunk(self, library: str, chunk_id: str) -> Chunk | None:

@@ -599,7 +599,7 @@ class ModelChoice:
 
     Attributes:
         id: What settings and ``models use`` take: ``embedded``, ``ollama:qwen3:8b``, ``openai:NAME``, ``bge-m3``,
-            ``e5-small``.
+            ``e5-small``, ``bge-reranker-v2-m3``.
         kind: What it does.
         label: For people.
         ready: Usable now; else it has to be pulled first.
@@ -608,7 +608,7 @@ class ModelChoice:
     """
 
     id: str
-    kind: Literal["chat", "embedding"]
+    kind: Literal["chat", "embedding", "reranking"]
     label: str
     ready: bool
     size: int = 0

@@ -110,6 +110,7 @@ def test_errors_that_a_person_can_mend_exit_with_1_and_say_what_to_do(run, tmp_p
     for arguments, words in (
         (("index", str(tmp_path / "nowhere")), "There is no folder"),
         (("ask", "Anything?"), "is empty"),
+        (("search", "Anything?", "--before", "soon"), "is no date"),
         (("ask", "Anything?", "--library", "Unknown"), "no library “Unknown”"),
         (("models", "use", "no-such-model"), "no-such-model"),
     ):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from rag.answering.places import place
+from rag.answering.remarks import caution, held_to
 from rag.types import Answer, Citation, Exchange
 
 
@@ -16,7 +17,11 @@ def to_markdown(title: str, exchanges: Sequence[Exchange]) -> str:
         trace = exchange.trace
         asked = time.strftime("%Y-%m-%d %H:%M", time.localtime(trace.asked_at))
         model = trace.model.name if trace.model else "search only"
-        parts += [f"## {exchange.question}", "", f"*{asked}, {model}*", "", trace.answer.text, ""]
+        held = "".join(f"; held to {phrase}" for phrase in held_to(trace.retrieval.filters))
+        parts += [f"## {exchange.question}", "", f"*{asked}, {model}{held}*", "", trace.answer.text, ""]
+        mark, sentence = caution(trace.retrieval)
+        if mark and trace.answer.outcome == "answered":
+            parts += [f"> {mark}. {sentence}", ""]
         parts += [f"> {warning}" for warning in trace.answer.warnings]
         parts += _sources(trace.answer)
     return "\n".join(parts).rstrip() + "\n"

@@ -146,7 +146,7 @@ def fallback_warnings(settings: Settings) -> tuple[str, ...]:
     return _passed_over.get(settings, ())
 
 
-def kind_of(settings: Settings, model_id: str) -> Literal["chat", "embedding"]:
+def kind_of(settings: Settings, model_id: str) -> Literal["chat", "embedding", "reranking"]:
     """What a model is for, as far as it is known; asks Ollama and the configured server.
 
     Args:

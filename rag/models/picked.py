@@ -109,6 +109,11 @@ class PickedModels:
         """
         kinds = ("chat", "embedding") if model_id == "auto" else (choice.kind_of(self._settings, model_id),)
         for kind in kinds:
+            if kind == "reranking":
+                raise SettingsError(
+                    f"{model_id} sorts what was found, wherever that is asked for.",
+                    "Ask with --rerank, or turn it on in the library's settings; FOOTNOTE_RERANKER names another one.",
+                )
             setting = "llm" if kind == "chat" else "embedder"
             fixed = getattr(self._settings, setting)
             if fixed not in ("auto", model_id):

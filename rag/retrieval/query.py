@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date
 from typing import Any
 
@@ -58,9 +58,7 @@ def parse_query(typed: str) -> tuple[str, Filters]:
             number = canonical(value)
             if not number and (following := re.compile(r"\s+\S+").match(typed, at)):  # "section:Annex C"
                 number, at = canonical(_unquoted(value + following.group())), following.end()
-            if not number:
-                raise QueryError(f"“section:{value}” names no section.", "Write its number: section:8.3, section:§5.")
-            found["sections"].append(number)
+            found["sections"].append(number or _section(value))
         elif name == "is":
             if value.lower() not in _STANCES:
                 raise QueryError(f"“is:{value}” is no filter.", "Write is:normative or is:informative.")
@@ -73,6 +71,20 @@ def parse_query(typed: str) -> tuple[str, Filters]:
     if found and not any(character.isalnum() for character in text):
         raise QueryError("There are only filters, and nothing to search for.", "Add the words of a question.")
     return text, _filters(found)
+
+
+def readable(filters: Filters) -> Filters:
+    """Filters that were written into fields or options, with dates and section numbers in their one form.
+
+    Raises:
+        QueryError: A date or a section's number cannot be read.
+    """
+    return replace(
+        filters,
+        after=filters.after and _date("after", filters.after),
+        before=filters.before and _date("before", filters.before),
+        sections=tuple(_section(number) for number in filters.sections),
+    )
 
 
 def merged(one: Filters, other: Filters) -> Filters:
@@ -105,6 +117,14 @@ def _unquoted(value: str) -> str:
     else:
         value = value.rstrip(_AT_THE_END)
     return " ".join(unicodedata.normalize("NFKC", value).split())
+
+
+def _section(value: str) -> str:
+    """A section's number as chunks hold it."""
+    number = canonical(value)
+    if not number:
+        raise QueryError(f"“section:{value}” names no section.", "Write its number: section:8.3, section:§5.")
+    return number
 
 
 def _date(name: str, value: str) -> str:

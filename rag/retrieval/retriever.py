@@ -31,7 +31,7 @@ from rag.retrieval.fusion import fuse
 from rag.retrieval.hyde import write_hypothetical
 from rag.retrieval.lexical import search_lexical, weigh_terms
 from rag.retrieval.multivector import rescore
-from rag.retrieval.query import merged, parse_query
+from rag.retrieval.query import merged, parse_query, readable
 from rag.retrieval.references import follow
 from rag.retrieval.reranking import rerank
 from rag.retrieval.sparse import search_sparse
@@ -81,7 +81,7 @@ class Retriever(BaseRetriever):
             EmbedderMismatch: A library was built with another embedder.
         """
         typed, filters = parse_query(question)
-        filters = merged(filters, options.filters)
+        filters = merged(filters, readable(options.filters))
         query = query or typed
         if not query:
             raise QueryError("There are only filters, and nothing to search for.", "Add the words of a question.")

@@ -1,7 +1,7 @@
 import pytest
 
 from rag.errors import QueryError
-from rag.retrieval.query import merged, parse_query
+from rag.retrieval.query import merged, parse_query, readable
 from rag.types import Filters
 
 
@@ -78,3 +78,11 @@ def test_merged_filters_hold_what_both_do() -> None:
     assert merged(one, other) == Filters(("a", "b"), (), "2024-02", "2024-05", (), "normative", ("p",), ("w",))
     assert merged(other, one).stance == "normative"
     assert merged(Filters(), one) == one
+
+
+def test_filters_from_fields_are_read_like_those_in_a_question() -> None:
+    written = Filters(files=("a",), after="2024/5", before="2025年", sections=("Appendix C", "8.3."))
+    assert readable(written) == Filters(files=("a",), after="2024-05", before="2025", sections=("Annex C", "8.3"))
+    for unreadable in (Filters(after="soon"), Filters(before="2024-13"), Filters(sections=("valves",))):
+        with pytest.raises(QueryError):
+            readable(unreadable)

@@ -28,8 +28,15 @@ _CANDIDATES = 100
 """Chunks whose terms are all counted."""
 
 _DOUBTED, _TRUSTED = 0.3, 0.5
-"""Shares of the query's informative words in the best hits: up to the first the leg abstains, from the second on it has
-its full vote."""
+_MARGIN_WEIGHT = 0.3
+"""The leg's confidence is the share of the query's informative words in its best hit, and a little of how far that hit
+stands above the next one. Up to the first value the leg abstains, from the second on it has its full vote.
+
+Source: nDCG@10 of both legs fused, XQuAD with multilingual-e5-small, 200 questions a set (de, zh, ar, en; German over
+English; German over half German, half English): .983 .979 .948 .996 .950 .889. By the share alone, with a step at .35,
+.983 .977 .940 .996 .950 .882; with a full vote always, .982 .984 .941 .996 .863 .817; dense alone, .965 .954 .927 .984
+.950 .869.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +89,10 @@ def search_lexical(library: Library, query_terms: QueryTerms, limit: int, within
     chunks = library.catalog.chunks(best)
     hits = tuple(Hit(chunks[id_], scores[id_], rank) for rank, id_ in enumerate(best, start=1))
     coverage = query_terms.share(held[best[0]]) if best else 0.0
-    weight = round(min(1.0, max(0.0, (coverage - _DOUBTED) / (_TRUSTED - _DOUBTED))), 2)
-    return Stage("lexical", "bm25", hits, time.perf_counter() - started, weight, _note(hits, coverage, weight))
+    margin = 1 - scores[best[1]] / scores[best[0]] if len(best) > 1 else 0.0
+    sure = (coverage + _MARGIN_WEIGHT * margin - _DOUBTED) / (_TRUSTED - _DOUBTED)
+    weight = round(min(1.0, max(0.0, sure)), 2)
+    return Stage("lexical", "bm25", hits, time.perf_counter() - started, weight, _note(hits, coverage, margin, weight))
 
 
 def _candidates(
@@ -117,8 +126,8 @@ def _scores(query_terms: QueryTerms, held: Mapping[str, Sequence[str]]) -> dict[
     return scores
 
 
-def _note(hits: Sequence[Hit], coverage: float, weight: float) -> str:
+def _note(hits: Sequence[Hit], coverage: float, margin: float, weight: float) -> str:
     if not hits:
         return "No word of the question occurs in what was searched; this leg has no vote."
-    share = f"Its best hit holds {coverage:.2f} of the question's informative words"
-    return f"{share}, too little: it has no vote." if weight == 0.0 else f"{share}."
+    figures = f"Its best hit holds {coverage:.2f} of the question's informative words and stands {margin:.2f} above the next one"
+    return f"{figures}, too little: it has no vote." if weight == 0.0 else f"{figures}."

@@ -49,8 +49,8 @@ ACROSS = "across languages"
 """The feature that decides which model is used."""
 
 REFUSED, WRONGLY = 0.95, 0.05
-_WRONGLY_IN_FIT = 0.055  # in the kind of notes that is hardest; then fewer in the others
-_ENOUGH_THOUGH_ABSENT = 0.02
+_WRONGLY_IN_FIT = 0.05
+_ENOUGH_THOUGH_ABSENT = 0.005
 _SHRINKAGE = 10.0
 _NEAR_MISS_ARTICLES = 4
 
@@ -168,9 +168,9 @@ def _searched(
 
 
 def _features(retrieval: Retrieval, library: Library) -> dict[str, float]:
-    """What the verdict is made from, also where nothing was fitted for the embedder yet; nothing where none was found."""
+    """What the verdict is made from, also where nothing was fitted for the embedder yet; nothing where too few were found."""
     stages = {stage.name: stage for stage in retrieval.stages}
-    if not stages["dense"].hits:
+    if len(stages["dense"].hits) < evidence.FEWEST_HITS:
         return {}
     terms = weigh_terms([library.catalog], retrieval.queries[0])
     features = evidence.measure(stages["dense"], stages.get("lexical"), retrieval.hits, terms)
@@ -192,13 +192,13 @@ def fit(observed: Sequence[Observation], embedder: str) -> dict[str, Any]:
         "sets": "qa/refusal (XQuAD en, de, zh, ar; JSQuAD) alone, a third of each, and all together with SQuAD 2; "
         "questions and notes in different languages: " + ", ".join(PAIRS),
         "questions": len(seen),
-        "within": _model(within, evidence.FEATURES, [observation.group for observation in within]),
+        "within": _model(within, evidence.FEATURES, ["all"] * len(within)),
         "across": _model(across, evidence.FEATURES_ACROSS, [observation.name for observation in across]),
     }
 
 
 def _model(seen: Sequence[Observation], names: Sequence[str], kinds: Sequence[str]) -> dict[str, Any]:
-    """Weights and cut-offs; no kind may have more wrongly refused than the bar allows."""
+    """Weights and cut-offs; of no kind are more wrongly refused than :data:`_WRONGLY_IN_FIT`."""
     table = np.array([[observation.features[name] for name in names] for observation in seen])
     truth = np.array([observation.answerable for observation in seen])
     middle, spread = table.mean(axis=0), table.std(axis=0)

@@ -168,7 +168,7 @@ class _Sections:
     def _room(self, block: Block) -> int:
         """Tokens that the embedder takes beside the block's header."""
         header = header_of(self._document.title, block.heading_path, block.clause.number)
-        return max(_SMALLEST, self._longest - self._measure.count_tokens(header + "\n"))
+        return max(_SMALLEST, self._longest - self._measure.count(header + "\n"))
 
     def _limit(self, block: Block) -> int:
         return min(self._profile.limit, self._room(block))
@@ -190,7 +190,7 @@ class _Windows:
         """The chunks, each with the block that most of it lies in."""
         blocks = blocks_of(self._document)
         headers = {header_of(self._document.title, block.heading_path, block.clause.number) for block in blocks}
-        header = max((self._measure.count_tokens(header + "\n") for header in headers), default=0)
+        header = max((self._measure.count(header + "\n") for header in headers), default=0)
         limit = min(self._profile.limit, max(_SMALLEST, self._longest - header))
         minimum = min(self._profile.minimum, limit // 2)
         units = word_units(self._measure, Span(0, len(self._document.text)), limit)

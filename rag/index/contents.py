@@ -18,7 +18,7 @@ _LOCAL_LINK = re.compile(
     r"\s*(?:[-*+]|\d+[.)])\s+(?:[\d.]+\s+)?\[[^\]\n]+\]\((?![a-z][\w+.-]*:)[^)\s]*\)\s*$", re.IGNORECASE
 )
 _NUMBERED = re.compile(r"\s*(?:[-*+]\s+)?(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+\.?|[A-Z]\.|[IVX]+\.)\s+\S")
-_PAGE_AT_END = re.compile(r"\S.*\s(?:\d{1,4}|[ivxl]{1,6})\s*$")
+_PAGE_AT_END = re.compile(r"\s*\S.*\s(?:\d{1,4}|[ivxl]{1,6})\s*$|.*\bsections? [\dA-Z][\d.]*[\W_]*$", re.IGNORECASE)
 _WITHOUT_NUMBER = re.compile(r"^[\s>*+#-]*(?:(?:\d{1,3}[.)]?|[A-Z][.)])(?:\d{1,3}\.?)*\s+)?|[\s.…·]*\d{0,4}\s*$")
 _FEWEST_UNTITLED = 5
 _FEWEST = 3
@@ -29,7 +29,7 @@ def contents_of(document: SourceDocument) -> Iterator[list[Span]]:
     """The tables of contents in each section of a document, from their title line on where they have one.
 
     An entry is a line with a page number behind dots, a list item that is only a link within the same place, and below
-    a title such as "Contents" also a numbered line, one that ends in a page number, or one that repeats a heading.
+    a title such as "Contents" or "Index" also a line that is numbered, ends in a page or section, or repeats a heading.
     """
     headings = {_words(section.heading_path[-1]) for section in document.sections if section.heading_path}
     for section in document.sections:
@@ -55,16 +55,16 @@ def _last_entry(text: str, lines: Sequence[Span], first: int, titled: bool, head
         line = text[lines[at].start : lines[at].end]
         if _is_entry(line, titled, headings):
             last, entries, missed = at, entries + 1, 0
-        elif line.strip():
-            missed += 1
-            # An entry may run over two lines, of which the second has the page.
-            if missed > 1 or last is None or len(line) > _LONGEST_ENTRY:
-                break
+            continue
+        missed += 1
+        # An entry may run over two lines, of which the second has the page.
+        if missed > 1 or last is None or len(line) > _LONGEST_ENTRY:
+            break
     return last if entries >= (_FEWEST if titled else _FEWEST_UNTITLED) else None
 
 
 def _is_entry(line: str, titled: bool, headings: set[str]) -> bool:
-    if not line.strip() or len(line) > _LONGEST_ENTRY:
+    if len(line) > _LONGEST_ENTRY:
         return False
     if _LEADER.match(line.lstrip()) or _LOCAL_LINK.match(line):
         return True
@@ -82,5 +82,7 @@ def _words(line: str) -> str:
 
 
 def _lines(text: str, span: Span) -> Iterator[Span]:
+    """The lines that are not blank."""
     for line in re.compile(r"[^\n]+").finditer(text, span.start, span.end):
-        yield Span(line.start(), line.end())
+        if not line.group().isspace():
+            yield Span(line.start(), line.end())

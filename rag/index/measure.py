@@ -24,19 +24,22 @@ class Measure:
 
     def __init__(self, text: str, count_tokens: CountTokens, known: Mapping[str, int]) -> None:
         self.text = text
-        self.count_tokens = count_tokens
+        self._count_tokens = count_tokens
         self._counted = dict(known)
 
     def of(self, span: Span) -> str:
         """The words of a part."""
         return self.text[span.start : span.end]
 
+    def count(self, text: str) -> int:
+        """Tokens of any text."""
+        if text not in self._counted:
+            self._counted[text] = self._count_tokens(text)
+        return self._counted[text]
+
     def tokens(self, span: Span) -> int:
         """Tokens of a part."""
-        text = self.of(span)
-        if text not in self._counted:
-            self._counted[text] = self.count_tokens(text)
-        return self._counted[text]
+        return self.count(self.of(span))
 
     def fits(self, span: Span, limit: int) -> bool:
         """Whether a part has at most ``limit`` tokens; by its length alone, where that says so."""

@@ -176,7 +176,7 @@ class _Layout:
 
     def _context_of(self, table: _Table, room: int) -> tuple[str, int]:
         for context in filter(None, ("\n".join(filter(None, (table.caption, table.head))), table.head)):
-            tokens = self._measure.count_tokens(context + "\n")
+            tokens = self._measure.count(context + "\n")
             if tokens <= room // 2:
                 return context, min(self._limit, room - tokens)
         return "", self._limit

@@ -18,7 +18,9 @@ _LOCAL_LINK = re.compile(
     r"\s*(?:[-*+]|\d+[.)])\s+(?:[\d.]+\s+)?\[[^\]\n]+\]\((?![a-z][\w+.-]*:)[^)\s]*\)\s*$", re.IGNORECASE
 )
 _NUMBERED = re.compile(r"\s*(?:[-*+]\s+)?(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\d{1,3})+\.?|[A-Z]\.|[IVX]+\.)\s+\S")
-_PAGE_AT_END = re.compile(r"\s*\S.*\s(?:\d{1,4}|[ivxl]{1,6})\s*$|.*\bsections? [\dA-Z][\d.]*[\W_]*$", re.IGNORECASE)
+_PAGE_AT_END = re.compile(
+    r"\s*\S.*\s(?:\d{1,4}|[ivxl]{1,6})\s*$|.*(?<![^\W_])sections? [\dA-Z][\d.]*[\W_]*$", re.IGNORECASE
+)
 _WITHOUT_NUMBER = re.compile(r"^[\s>*+#-]*(?:(?:\d{1,3}[.)]?|[A-Z][.)])(?:\d{1,3}\.?)*\s+)?|[\s.…·]*\d{0,4}\s*$")
 _FEWEST_UNTITLED = 5
 _FEWEST = 3

@@ -9,6 +9,9 @@ times longer when a file of three chunks is added alone), and made anew when it 
     then           index state "writing" → Chroma takes up what is pending → "whole", ``pending`` emptied
 
 An index that is found in the state "writing" was interrupted, or crashed while it was loaded: it is thrown away.
+
+Where the embedder gives sparse weights too, a chunk's lie in one row with its vector, and are searched in SQLite by their
+postings (:mod:`rag.index.postings`), which change in the same transaction.
 """
 
 from __future__ import annotations
@@ -437,6 +440,7 @@ class VectorStore:
         with self._transaction() as connection:
             connection.execute("DELETE FROM vector")
             connection.execute("DELETE FROM posting")
+            connection.execute("DELETE FROM sqlite_sequence WHERE name = 'vector'")
         self.rebuild()
 
     def drop(self) -> None:

@@ -55,6 +55,7 @@ def pick_embedder(settings: Settings, wanted: str) -> tuple[Embedder, str]:
 
     Raises:
         ModelError: It cannot be had.
+        SettingsError: It is no embedder.
     """
     if wanted == "auto":
         if hub.cached_model(_BGE_M3):
@@ -65,6 +66,11 @@ def pick_embedder(settings: Settings, wanted: str) -> tuple[Embedder, str]:
         return BundledEmbedder(), reason
     if wanted == "bge-m3":
         return SentenceTransformerEmbedder(settings, _BGE_M3), reason
+    if wanted == "bge-reranker-v2-m3":
+        raise SettingsError(
+            "bge-reranker-v2-m3 sorts what was found, and embeds nothing.",
+            "Once it is fetched, switch reranking on in a library's settings or for one question.",
+        )
     if wanted.startswith("ollama:"):
         return OllamaEmbedder(settings, wanted.removeprefix("ollama:")), reason
     return SentenceTransformerEmbedder(settings, wanted.removeprefix("hf:")), reason

@@ -250,6 +250,14 @@ def test_the_list_without_any_server(make_settings):
     assert not choices["embedded"].ready
     assert choices["embedded"].size == downloads.EMBEDDED.size
     assert not choices["bge-m3"].ready
+    reranker = choices["bge-reranker-v2-m3"]
+    assert (reranker.kind, reranker.ready, reranker.note) == ("reranking", False, "Not fetched yet.")
+
+
+def test_a_reranker_is_no_embedder(make_settings):
+    with pytest.raises(SettingsError, match="embeds nothing") as caught:
+        pick_embedder(make_settings(), "bge-reranker-v2-m3")
+    assert "reranking" in caught.value.hint
 
 
 def test_the_list_with_ollama_and_the_embedded_model(with_embedded_model, ollama):
@@ -287,6 +295,8 @@ def test_pulls_that_cannot_be(make_settings, monkeypatch):
         pull(make_settings(), "gpt-5")
     with pytest.raises(DownloadFailed, match="BAAI/bge-m3"):
         list(pull(make_settings(), "bge-m3"))
+    with pytest.raises(DownloadFailed, match="BAAI/bge-reranker-v2-m3"):
+        list(pull(make_settings(), "bge-reranker-v2-m3"))
     with pytest.raises(DownloadFailed, match="intfloat/e5-base-v2"):
         list(pull(make_settings(), "hf:intfloat/e5-base-v2"))
     with pytest.raises(ModelUnavailable, match="Ollama does not answer"):

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS posting (
 _BLOCK = 2048
 """Rows of a block. With smaller ones a search looks up more lists, with larger ones it reads more rows as they are.
 
-Source: ``python -m tests.bench.sparse``; at 100,000 chunks 1024 take a fifth longer, and 4096 are no faster.
+Source: ``python -m tests.bench.sparse --chunks 50000``: 20 ms of CPU time a question, and 25 ms with blocks of 1024.
 """
 _WEIGHT = np.dtype([("token", "<u4"), ("weight", "<f4")])
 _ENTRY = np.dtype([("place", "<u2"), ("weight", "<f4")])

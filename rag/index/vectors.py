@@ -10,8 +10,8 @@ times longer when a file of three chunks is added alone), and made anew when it 
 
 An index that is found in the state "writing" was interrupted, or crashed while it was loaded: it is thrown away.
 
-Where the embedder gives sparse weights too, a chunk's lie in one row with its vector, and are searched in SQLite by their
-postings (:mod:`rag.index.postings`), which change in the same transaction.
+Where the embedder gives sparse weights too, a chunk's lie in one row with its vector, and are searched in SQLite by
+their postings (:mod:`rag.index.postings`), which change in the same transaction.
 """
 
 from __future__ import annotations

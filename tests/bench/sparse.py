@@ -24,7 +24,7 @@ from rag.index.vectors import VectorStore
 
 _TOKENS = 60_000
 _DIMENSION = 1024
-_AT_ONCE = 100
+_AT_ONCE = 500
 _REPEATS = 30
 
 

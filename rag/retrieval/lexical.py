@@ -129,5 +129,6 @@ def _scores(query_terms: QueryTerms, held: Mapping[str, Sequence[str]]) -> dict[
 def _note(hits: Sequence[Hit], coverage: float, margin: float, weight: float) -> str:
     if not hits:
         return "No word of the question occurs in what was searched; this leg has no vote."
-    figures = f"Its best hit holds {coverage:.2f} of the question's informative words and stands {margin:.2f} above the next one"
+    share = f"Its best hit holds {coverage:.2f} of the question's informative words"
+    figures = f"{share} and stands {margin:.2f} above the next one"
     return f"{figures}, too little: it has no vote." if weight == 0.0 else f"{figures}."

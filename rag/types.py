@@ -219,7 +219,7 @@ class Chunk:
             empty where the document does not number its sections.
         stance: Whether the passage binds.
         date: The document's own date, as far as it says (see :class:`SourceDocument`); empty when unknown.
-        contents: True for a table of contents: it names what other passages say.
+        contents: True for what only lists other passages: a table of contents, a heading with nothing but sub-sections.
     """
 
     id: str

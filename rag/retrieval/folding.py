@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from rag.index.terms import terms
@@ -18,10 +18,14 @@ Source: the resemblance of Broder 1997, "On the resemblance and containment of d
 _SEQUENCE = 3
 
 
-def fold(ranking: Stage) -> Stage:
-    """Folds copies into the best-ranked passage, and lets tables of contents follow all other passages.
+def fold(ranking: Stage, asked_for: Collection[str] = ()) -> Stage:
+    """Folds copies into the best-ranked passage, and lets what only lists other passages follow them.
 
     Passages in which other numbers stand are no copies, however alike they are: a reading of 12 bar is not one of 13.
+
+    Args:
+        ranking: What was found.
+        asked_for: Ids of chunks that the question names by their number; they stay where they are.
     """
     started = time.perf_counter()
     kept: list[Hit] = []
@@ -29,7 +33,7 @@ def fold(ranking: Stage) -> Stage:
     contents: list[Hit] = []
     folded = 0
     for hit in ranking.hits:
-        if hit.chunk.contents:
+        if hit.chunk.contents and hit.chunk.id not in asked_for:
             contents.append(hit)
             continue
         fingerprint = _fingerprint(hit.chunk.text)
@@ -76,5 +80,5 @@ def _note(folded: int, contents: int) -> str:
     if folded:
         notes.append(f"Nearly the same as a better one, and folded into it: {folded}.")
     if contents:
-        notes.append(f"Tables of contents, put last: {contents}.")
+        notes.append(f"Only list what others say, and put last: {contents}.")
     return " ".join(notes)

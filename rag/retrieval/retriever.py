@@ -92,7 +92,8 @@ class Retriever(BaseRetriever):
         for library in self.libraries:
             library.check_embedder(self.embedder.identity)
         search = _Search(self, [(library, select(library.catalog, filters)) for library in filled])
-        stages = [*search.legs(query, "", 1.0), *search.clause(query)]
+        clause = list(search.clause(query))
+        stages = [*search.legs(query, "", 1.0), *clause]
         if typed and typed != query:
             stages += search.legs(typed, "as typed", AS_TYPED)
         passage = self._made_up(query, search.seconds)
@@ -100,7 +101,7 @@ class Retriever(BaseRetriever):
             stages += search.made_up(passage)
         stages.append(fuse(stages))
         stages += self._sorted_anew(query, stages[-1].hits)
-        stages.append(fold(stages[-1]))
+        stages.append(fold(stages[-1], {hit.chunk.id for stage in clause if stage.weight for hit in stage.hits}))
         hits = stages[-1].hits
         stages.append(follow(hits, filled))
         return Retrieval(

@@ -44,9 +44,11 @@ def test_short_passages_are_copies_only_when_they_say_the_same() -> None:
     assert [hit.chunk.path for hit in folded.hits] == ["0.md", "1.md", "3.md"]
 
 
-def test_a_table_of_contents_follows_what_it_lists() -> None:
+def test_a_table_of_contents_follows_what_it_lists_unless_it_is_asked_for() -> None:
     stage = ranking("8.3 Valves ..... 12", NOTE)
     contents = replace(stage.hits[0], chunk=replace(stage.hits[0].chunk, contents=True))
     folded = fold(replace(stage, hits=(contents, stage.hits[1])))
     assert [(hit.chunk.path, hit.rank) for hit in folded.hits] == [("1.md", 1), ("0.md", 2)]
-    assert "Tables of contents, put last: 1" in folded.note
+    assert "put last: 1" in folded.note
+    asked_for = fold(replace(stage, hits=(contents, stage.hits[1])), {contents.chunk.id})
+    assert [hit.chunk.path for hit in asked_for.hits] == ["0.md", "1.md"]

@@ -717,7 +717,8 @@ class Stage:
     """What one step of the search found.
 
     Attributes:
-        name: ``dense``, ``lexical``, ``sparse``, ``clause``, ``fusion``, ``rerank``, ``fold``, ``follow``; a leg that
+        name: ``dense``, ``lexical``, ``sparse``, ``clause``, ``fusion``, ``multivector``, ``rerank``, ``fold``,
+            ``follow``; a leg that
             searched another query than the first one says so behind a colon (``dense: hypothetical``).
         score_name: What its scores are: ``cosine``, ``bm25``, ``rrf``.
         hits: Best first.

@@ -15,12 +15,12 @@ import numpy as np
 
 from rag.errors import EmbedderMismatch, LibraryCorrupt, LibraryError, RagError
 from rag.index.catalog import embedded_hash
-from rag.index.chunking import embedded_text
+from rag.index.chunking import embedded_text_of
 from rag.index.library import Library, describe
 from rag.index.postings import packed
 from rag.index.vectors import VectorStore
 from rag.models.base import Embedder
-from rag.types import Change, Chunk, FileReport, HealthCheck, SyncEvent, SyncReport
+from rag.types import Change, FileReport, HealthCheck, SyncEvent, SyncReport
 
 _SAMPLE = 8  # chunks embedded again
 _SAME_COSINE = 0.999
@@ -150,8 +150,8 @@ def _agreement(library: Library, embedder: Embedder) -> float | None:
     Chunks whose title changed since, as that of a renamed text file, keep the vector of the old one, and are left out.
     """
     texts = {
-        chunk.id: _text(chunk) for chunk, hash_ in library.catalog.random_chunks(_SAMPLE)
-        if embedded_hash(_text(chunk)) == hash_
+        chunk.id: embedded_text_of(chunk) for chunk, hash_ in library.catalog.random_chunks(_SAMPLE)
+        if embedded_hash(embedded_text_of(chunk)) == hash_
     }  # fmt: skip
     stored = library.vectors.get(list(texts))
     if not stored:
@@ -162,10 +162,6 @@ def _agreement(library: Library, embedder: Embedder) -> float | None:
         return 0.0
     lengths = np.linalg.norm(now, axis=1) * np.linalg.norm(then, axis=1)
     return float(np.min(np.sum(now * then, axis=1) / np.maximum(lengths, 1e-12)))
-
-
-def _text(chunk: Chunk) -> str:
-    return embedded_text(chunk.title, chunk.heading_path, chunk.section, chunk.context, chunk.text)
 
 
 def repair(library: Library, embedder: Embedder, stop: threading.Event | None = None) -> Iterator[SyncEvent]:
@@ -211,7 +207,7 @@ def repair(library: Library, embedder: Embedder, stop: threading.Event | None = 
         if stop is not None and stop.is_set():
             break
         chunks = library.catalog.chunks(missing[at : at + _AT_ONCE])
-        given = embedder.embed_passages([_text(chunk) for chunk in chunks.values()])
+        given = embedder.embed_passages([embedded_text_of(chunk) for chunk in chunks.values()])
         store.add(list(chunks), given.vectors, packed(given.weights))
         embedded.update(chunk.file_id for chunk in chunks.values())
         yield _event(embedded, len(missing), started, path=next(reversed(chunks.values())).path)

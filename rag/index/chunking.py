@@ -23,7 +23,7 @@ from rag.index.cutting import Cutter, Known
 from rag.index.measure import CountTokens, Measure
 from rag.index.places import Places
 from rag.index.units import line_units, text_units, word_units
-from rag.types import Place, SourceDocument, Span, Stance
+from rag.types import Chunk, Place, SourceDocument, Span, Stance
 
 VERSION = 3
 """Counted up when the same document would be cut or embedded differently."""
@@ -131,6 +131,11 @@ def _shortened(words: str) -> str:
 def embedded_text(title: str, heading_path: Sequence[str], section: str, context: str, text: str) -> str:
     """What is embedded for a chunk; what is shown and cited is the chunk's text alone."""
     return "\n".join(filter(None, (header_of(title, heading_path, section), context, text)))
+
+
+def embedded_text_of(chunk: Chunk) -> str:
+    """What was embedded for a chunk of a library, and what else a model reads of it to judge it."""
+    return embedded_text(chunk.title, chunk.heading_path, chunk.section, chunk.context, chunk.text)
 
 
 class _Sections:

@@ -133,7 +133,7 @@ class PickedModels:
         with self._lock:
             self._replace_chat(None)
             self._default = None
-            self._reranker = None
+            self._forget_reranker()
 
     def close(self) -> None:
         """Frees all models."""
@@ -144,9 +144,12 @@ class PickedModels:
                 embedder.close()
             self._embedders.clear()
             self._default = None
-            if self._reranker is not None and self._reranker[0] is not None:
-                self._reranker[0].close()
-            self._reranker = None
+            self._forget_reranker()
+
+    def _forget_reranker(self) -> None:
+        if self._reranker is not None and self._reranker[0] is not None:
+            self._reranker[0].close()
+        self._reranker = None
 
     def _replace_chat(self, picked: tuple[ChatModel | None, str] | None) -> None:
         """Takes another chat model; the old one is closed as soon as no answer needs it."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from rag.index.chunking import embedded_text_of
 from rag.models.base import Embedder
 from rag.models.bge_m3 import multi_vector_score
-from rag.retrieval.reranking import read_text, sorted_anew
+from rag.retrieval.reranking import sorted_anew
 from rag.types import Hit, Stage
 
 
@@ -22,7 +23,7 @@ def rescore(query: str, hits: Sequence[Hit], embedder: Embedder) -> Stage | None
     Source: Khattab and Zaharia 2020, "ColBERT" (late interaction), as Chen et al. 2024, M3-Embedding, do it.
     """
     started = time.perf_counter()
-    vectors = embedder.token_vectors([query, *(read_text(hit.chunk) for hit in hits)])
+    vectors = embedder.token_vectors([query, *(embedded_text_of(hit.chunk) for hit in hits)])
     if vectors is None:
         return None
     of_query, *of_passages = vectors

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag.index.chunking import embedded_text
+from rag.index.chunking import embedded_text_of
 from rag.models.reranker import Reranker
-from rag.types import Chunk, Hit, Stage
+from rag.types import Hit, Stage
 
 
 def rerank(query: str, hits: Sequence[Hit], reranker: Reranker) -> Stage:
@@ -24,7 +24,7 @@ def rerank(query: str, hits: Sequence[Hit], reranker: Reranker) -> Stage:
         ModelFailed: The model failed.
     """
     started = time.perf_counter()
-    texts = [read_text(hit.chunk) for hit in hits]
+    texts = [embedded_text_of(hit.chunk) for hit in hits]
     scores = reranker.scores(query, texts)
     long = sum(not reranker.reads_whole(query, text) for text in texts)
     note = f"{reranker.name} read {len(texts)} passages with the question on {reranker.device}."
@@ -37,8 +37,3 @@ def sorted_anew(hits: Sequence[Hit], scores: Sequence[float]) -> tuple[Hit, ...]
     """Hits by other scores, best first; equal ones stay in their order."""
     best = sorted(zip(hits, scores, strict=True), key=lambda scored: -scored[1])
     return tuple(replace(hit, score=score, rank=rank) for rank, (hit, score) in enumerate(best, start=1))
-
-
-def read_text(chunk: Chunk) -> str:
-    """What a model reads of a passage to judge it: what was embedded for it, headings included."""
-    return embedded_text(chunk.title, chunk.heading_path, chunk.section, chunk.context, chunk.text)

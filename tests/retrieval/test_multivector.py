@@ -5,10 +5,10 @@ from fakes import tiny_m3
 from fakes.hash_embedder import HashEmbedder
 from material import make_hit
 
+from rag.index.chunking import embedded_text_of
 from rag.models.bge_m3 import multi_vector_score
 from rag.models.sentence_transformer import SentenceTransformerEmbedder
 from rag.retrieval.multivector import is_affordable, rescore
-from rag.retrieval.reranking import read_text
 from rag.settings import load_settings
 
 HITS = [
@@ -31,7 +31,7 @@ def test_passages_are_sorted_by_their_token_vectors(m3: SentenceTransformerEmbed
     assert stage is not None
     assert (stage.name, stage.score_name) == ("multivector", "m3 multi-vector")
     for hit in stage.hits:
-        vectors = m3.token_vectors([query, read_text(hit.chunk)])
+        vectors = m3.token_vectors([query, embedded_text_of(hit.chunk)])
         assert vectors is not None
         assert hit.score == pytest.approx(multi_vector_score(*vectors), abs=1e-5)
     assert [hit.score for hit in stage.hits] == sorted((hit.score for hit in stage.hits), reverse=True)
@@ -40,7 +40,7 @@ def test_passages_are_sorted_by_their_token_vectors(m3: SentenceTransformerEmbed
 
 
 def test_a_passage_that_is_the_question_comes_first(m3: SentenceTransformerEmbedder) -> None:
-    stage = rescore(read_text(HITS[2].chunk), HITS, m3)
+    stage = rescore(embedded_text_of(HITS[2].chunk), HITS, m3)
     assert stage is not None
     assert stage.hits[0].chunk == HITS[2].chunk
     assert stage.hits[0].score == pytest.approx(1.0, abs=1e-5)

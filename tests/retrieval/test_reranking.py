@@ -4,8 +4,9 @@ import pytest
 from fakes import tiny_m3
 from material import make_hit
 
+from rag.index.chunking import embedded_text_of
 from rag.models.reranker import Reranker
-from rag.retrieval.reranking import read_text, rerank
+from rag.retrieval.reranking import rerank
 from rag.settings import load_settings
 from rag.types import Chunk
 
@@ -26,7 +27,7 @@ def reranker(tmp_path_factory: pytest.TempPathFactory) -> Reranker:
 def test_passages_are_sorted_by_the_cross_encoder_s_score(reranker: Reranker) -> None:
     stage = rerank("which pump runs", HITS, reranker)
     assert (stage.name, stage.score_name) == ("rerank", "reranker")
-    expected = reranker.scores("which pump runs", [read_text(hit.chunk) for hit in HITS])
+    expected = reranker.scores("which pump runs", [embedded_text_of(hit.chunk) for hit in HITS])
     assert {hit.chunk.id: hit.score for hit in stage.hits} == {
         hit.chunk.id: score for hit, score in zip(HITS, expected, strict=True)
     }
@@ -49,6 +50,6 @@ def test_nothing_found(reranker: Reranker) -> None:
 
 def test_what_is_read_of_a_passage_has_its_headings() -> None:
     chunk: Chunk = HITS[1].chunk
-    assert read_text(chunk).endswith("pump 12 runs at 16 bar")
-    assert "water" in read_text(chunk)
-    assert chunk.title in read_text(chunk)
+    assert embedded_text_of(chunk).endswith("pump 12 runs at 16 bar")
+    assert "water" in embedded_text_of(chunk)
+    assert chunk.title in embedded_text_of(chunk)

@@ -8,14 +8,13 @@ from material import write_notes
 
 from rag.errors import LibraryError
 from rag.index.check import check, repair
-from rag.index.chunking import ChunkProfile
+from rag.index.chunking import ChunkProfile, embedded_text_of
 from rag.index.library import Library
 from rag.index.plan import make_plan
 from rag.index.selection import select
 from rag.index.sync import apply_plan
 from rag.models.base import Embedder
 from rag.models.sentence_transformer import SentenceTransformerEmbedder
-from rag.retrieval.reranking import read_text
 from rag.retrieval.sparse import search_sparse
 from rag.settings import load_settings
 from rag.sources.workers import ReaderPool
@@ -61,7 +60,7 @@ def _found(library: Library, embedder: Embedder, question: str, limit: int = 10)
 def _expected(library: Library, embedder: Embedder, question: str) -> dict[str, float]:
     """Every chunk's score by the formula, from weights computed now."""
     chunks = [chunk for record in library.catalog.files() for chunk in library.catalog.chunks_of(record.id)]
-    asked, *held = embedder.sparse_weights([question, *(read_text(chunk) for chunk in chunks)]) or []
+    asked, *held = embedder.sparse_weights([question, *(embedded_text_of(chunk) for chunk in chunks)]) or []
     scores = [sum(weight * weights.get(token, 0.0) for token, weight in asked.items()) for weights in held]
     return {chunk.text: score for chunk, score in zip(chunks, scores, strict=True) if score}
 

@@ -624,18 +624,21 @@ class Catalog:
         with self._statement("read") as execute:
             return {str(row[0]) for row in execute("SELECT id FROM chunk")}
 
-    def search_terms(self, query: Sequence[str], limit: int, within: Condition | None = None) -> dict[str, list[str]]:
-        """Chunks that hold any of the terms, best first: ids, with all the terms of each.
+    def search_terms(
+        self, query: Sequence[str], limit: int, within: Condition | None = None, *, ranked: bool = True
+    ) -> dict[str, list[str]]:
+        """Chunks that hold any of the terms: ids, with all the terms of each; best first, unless not to be ranked.
 
         Source: Robertson and Zaragoza 2009, BM25; SQLite's FTS5 with k1 = 1.2 and b = 0.75.
         """
         if not query:
             return {}
         # The plus keeps SQLite from asking the keyword index once a row.
+        order = "ORDER BY rank" if ranked else ""
         only = f" AND +rowid IN (SELECT row FROM chunk WHERE {within.sql})" if within else ""
         with self._statement("search") as execute:
             best = execute(
-                f"SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?{only} ORDER BY rank LIMIT ?",
+                f"SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?{only} {order} LIMIT ?",
                 (_match(query, "OR"), *(within.values if within else ()), limit),
             ).fetchall()
             rows = [row for (row,) in best]

@@ -27,6 +27,9 @@ Source: measured with 100,000 chunks, where each chunk that is ranked costs one 
 _CANDIDATES = 100
 """Chunks whose terms are all counted."""
 
+_FEW = 500
+"""Chunks let through by filters up to which the terms of all of them are counted."""
+
 _DOUBTED, _TRUSTED = 0.3, 0.5
 _MARGIN_WEIGHT = 0.3
 """The leg's confidence is the share of the query's informative words in its best hit, and a little of how far that hit
@@ -100,6 +103,8 @@ def _candidates(
 ) -> dict[str, list[str]]:
     """Chunks that hold the query's rarer terms, with all the terms of each."""
     condition = within.condition if within else None
+    if within and within.count <= _FEW:
+        return catalog.search_terms(list(query_terms.weights), _FEW, condition, ranked=False)
     rarest = sorted(query_terms.weights, key=lambda term: -query_terms.weights[term])
     total = catalog.counts()[1]
     affordable, ranked = 0, 0.0

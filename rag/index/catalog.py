@@ -666,13 +666,12 @@ class Catalog:
 
     def ids_where(self, within: Condition, ids: Sequence[str] | None = None) -> set[str]:
         """Ids of the chunks that a condition lets through; of all, or of some."""
-        some = "" if ids is None else "id IN (SELECT value FROM json_each(?)) AND "
+        # Joined in this order, SQLite looks at the given ids, and not at all that the condition lets through.
+        some = "chunk" if ids is None else "json_each(?) CROSS JOIN chunk ON chunk.id = value"
         values = () if ids is None else (json.dumps(list(ids)),)
         with self._statement("search") as execute:
-            return {
-                str(row[0])
-                for row in execute(f"SELECT id FROM chunk WHERE {some}{within.sql}", (*values, *within.values))
-            }
+            rows = execute(f"SELECT chunk.id FROM {some} WHERE {within.sql}", (*values, *within.values))
+            return {str(row[0]) for row in rows}
 
     def section_numbers(self) -> list[str]:
         """The numbers that sections have, each once, in their canonical form."""

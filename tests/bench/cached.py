@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -30,7 +31,8 @@ class Kept:
     def __init__(self, path: Path | None = None) -> None:
         path = path or load_settings().cache / "bench.sqlite"
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(path, timeout=60.0, isolation_level=None)
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(path, timeout=60.0, isolation_level=None, check_same_thread=False)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute("CREATE TABLE IF NOT EXISTS made (key BLOB PRIMARY KEY, value BLOB NOT NULL)")
@@ -38,10 +40,12 @@ class Kept:
     def get(self, key: Sequence[str], make: Callable[[], bytes]) -> bytes:
         """The value of a key, made now where it was never made before."""
         digest = hashlib.sha256("\0".join(key).encode(errors="surrogatepass")).digest()
-        row = self._connection.execute("SELECT value FROM made WHERE key = ?", (digest,)).fetchone()
+        with self._lock:  # LangChain runs the steps of a chain in threads of its own
+            row = self._connection.execute("SELECT value FROM made WHERE key = ?", (digest,)).fetchone()
         if row is None:
             row = (make(),)
-            self._connection.execute("INSERT OR REPLACE INTO made VALUES (?, ?)", (digest, row[0]))
+            with self._lock:
+                self._connection.execute("INSERT OR REPLACE INTO made VALUES (?, ?)", (digest, row[0]))
         return bytes(row[0])
 
     def text(self, key: Sequence[str], make: Callable[[], str]) -> str:

@@ -203,7 +203,8 @@ def test_an_xray_shows_pages_texts_and_chunks(engine: Engine, shared_data: Path,
     (root / "labels.pdf").write_bytes(source.read_bytes())
     scan = shared_data / "pdf/scanned/docling__ocr_test.pdf"
     (root / "scan.pdf").write_bytes(scan.read_bytes())
-    (root / "note.md").write_text("---\ntitle: T\n---\n# A\n\nOne.\n\n# B\n\nTwo.\n")
+    much = "It says more than a line does, so that it is a chunk by itself. " * 3
+    (root / "note.md").write_text(f"---\ntitle: T\n---\n# A\n\nOne. {much}\n\n# B\n\nTwo. {much}\n")
     indexed(engine, root)
     by_path = {record.path: record for record in engine.files(SAMPLES)}
     labels = engine.xray(SAMPLES, by_path["labels.pdf"].id)

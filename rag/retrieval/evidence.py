@@ -2,7 +2,8 @@
 
 A few features of the search are weighed by a logistic model; its weights and cut-offs are data, ``evidence.json``
 beside this module, fitted with ``python -m tests.bench.refusal --fit`` and stored with what they were fitted on and how
-they did on questions held out. A score by itself says little: this embedder's cosines lie between 0.75 and 0.9 for anything.
+they did on questions held out. A score by itself says little: this embedder's cosines lie between 0.75 and 0.9 for
+anything.
 
 What no score can see is the near miss, where the notes speak of the topic and do not hold the answer: there the model
 has to refuse.

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import time
+import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from rag.index.terms import terms
 from rag.types import Hit, Stage
 
 NEARLY = 0.8
-"""Share of three-term sequences that two passages have in common from which on they count as copies.
+"""Share of sequences of three words that two passages have in common from which on they count as copies.
 
 Source: the resemblance of Broder 1997, "On the resemblance and containment of documents".
 """
 
 _SEQUENCE = 3
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 
 
 def fold(ranking: Stage, asked_for: Collection[str] = ()) -> Stage:
@@ -64,9 +66,9 @@ class _Print:
 
 
 def _fingerprint(text: str) -> _Print:
-    found = terms(text)
+    found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
     return _Print(
-        tuple(sorted({term for term in found if any(character.isdigit() for character in term)})),
+        tuple(sorted({word for word in found if any(character.isdigit() for character in word)})),
         frozenset(_sequences(found)),
     )
 

@@ -32,8 +32,11 @@ _FEW = 500
 
 _DOUBTED, _TRUSTED = 0.3, 0.5
 _MARGIN_WEIGHT = 0.3
+_LEAST_VOTE, _MORE_BY_COVERAGE = 0.8, 1.2
 """The leg's confidence is the share of the query's informative words in its best hit, and a little of how far that hit
-stands above the next one. Up to the first value the leg abstains, from the second on it has its full vote.
+stands above the next one. Up to the first value the leg abstains, from the second on it has its full vote, which is the
+larger the more of those words the hit holds: up to twice the dense leg's, since in languages that the embedder knows
+less well words are the better guide (JSQuAD: .947 with it, .934 without, keyword leg alone .950).
 
 Source: nDCG@10 of both legs fused, XQuAD with multilingual-e5-small, 200 questions a set (de, zh, ar, en; German over
 English; German over half German, half English): .983 .979 .948 .996 .950 .889. By the share alone, with a step at .35,
@@ -94,7 +97,7 @@ def search_lexical(library: Library, query_terms: QueryTerms, limit: int, within
     coverage = query_terms.share(held[best[0]]) if best else 0.0
     margin = 1 - scores[best[1]] / scores[best[0]] if len(best) > 1 else 0.0
     sure = (coverage + _MARGIN_WEIGHT * margin - _DOUBTED) / (_TRUSTED - _DOUBTED)
-    weight = round(min(1.0, max(0.0, sure)), 2)
+    weight = round(min(1.0, max(0.0, sure)) * (_LEAST_VOTE + _MORE_BY_COVERAGE * coverage), 2)
     return Stage("lexical", "bm25", hits, time.perf_counter() - started, weight, _note(hits, coverage, margin, weight))
 
 

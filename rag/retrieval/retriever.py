@@ -37,6 +37,8 @@ from rag.retrieval.reranking import rerank
 from rag.retrieval.sparse import search_sparse
 from rag.types import DEFAULT_SEARCH, Evidence, Filters, Hit, Retrieval, SearchOptions, Stage, Verdict
 
+_NO_PHRASE = "No passage that may be searched holds “{phrases}” word for word: searched without asking for that."
+
 AS_TYPED = 0.3
 HYPOTHETICAL = 0.5
 """Votes of what is searched beside the question, where the question's own is 1: a follow-up as it was typed says little
@@ -80,8 +82,8 @@ class Retriever(BaseRetriever):
             LibraryEmpty: Nothing is indexed.
             EmbedderMismatch: A library was built with another embedder.
         """
-        typed, filters = parse_query(question)
-        filters = merged(filters, readable(options.filters))
+        typed, own = parse_query(question)
+        filters = merged(own, readable(options.filters))
         query = query or typed
         if not query:
             raise QueryError("There are only filters, and nothing to search for.", "Add the words of a question.")
@@ -91,7 +93,13 @@ class Retriever(BaseRetriever):
             raise LibraryEmpty(f"The library “{names}” is empty.", "Index a folder in the Ingest tab, then ask again.")
         for library in self.libraries:
             library.check_embedder(self.embedder.identity)
-        search = _Search(self, [(library, select(library.catalog, filters)) for library in filled])
+        places = _places(filled, filters)
+        if own.phrases and not any(within.count for _, within in places if within is not None):
+            # Marks of quotation in a question do not always mean that the words are to be found as they stand.
+            rewrite_note = f"{rewrite_note} {_NO_PHRASE.format(phrases='”, “'.join(own.phrases))}".strip()
+            filters = merged(replace(own, phrases=()), readable(options.filters))
+            places = _places(filled, filters)
+        search = _Search(self, places)
         clause = list(search.clause(query))
         stages = [*search.legs(query, "", 1.0), *clause]
         if typed and typed != query:
@@ -246,6 +254,11 @@ class _Search:
             weight=max(stage.weight for stage in stages),
             note=" ".join(notes),
         )
+
+
+def _places(filled: Sequence[Library], filters: Filters) -> list[tuple[Library, Selection | None]]:
+    """Libraries, each with what the filters let through."""
+    return [(library, select(library.catalog, filters)) for library in filled]
 
 
 def _labelled(stage: Stage, label: str, share: float) -> Stage:

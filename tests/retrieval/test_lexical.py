@@ -29,7 +29,7 @@ def _search(notes: Library, query: str, limit: int = 10, **filters: object) -> S
 def test_a_question_in_the_notes_words_votes(notes: Library) -> None:
     stage = _search(notes, "At how many bar does the relief valve open?")
     assert stage.hits[0].chunk.path == "20.md"
-    assert 0.5 <= stage.weight <= 1
+    assert 1 <= stage.weight <= 2
     assert [hit.rank for hit in stage.hits] == list(range(1, len(stage.hits) + 1))
     scores = [hit.score for hit in stage.hits]
     assert scores == sorted(scores, reverse=True)

@@ -82,6 +82,18 @@ def test_filters_hold_in_every_leg(retriever: Retriever) -> None:
         retriever.search("file:travel")
 
 
+def test_a_phrase_is_exact_where_a_passage_holds_it(retriever: Retriever) -> None:
+    exact = retriever.search('What is said of the "first shoots"?')
+    assert {hit.chunk.path for hit in exact.hits} == {"garden.md"}
+    assert exact.filters.phrases == ("first shoots",)
+    quoted = retriever.search('When does the "steam valve" open?')
+    assert quoted.filters.phrases == ()
+    assert "No passage that may be searched holds “steam valve” word for word" in quoted.rewrite_note
+    assert quoted.hits[0].chunk.path == "boiler.md"
+    asked_for = retriever.search("valve", options=SearchOptions(Filters(phrases=("steam valve",))))
+    assert asked_for.hits == ()
+
+
 def test_a_made_up_passage_is_searched_beside_the_question(
     retriever: Retriever, settings: Settings, ollama: OllamaStandIn
 ) -> None:

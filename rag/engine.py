@@ -14,7 +14,7 @@ from rag.answering.citations import without_marks
 from rag.answering.export import to_markdown
 from rag.errors import LibraryCorrupt, LibraryError, ModelError, RagError, SourceError
 from rag.index.check import check, repair
-from rag.index.chunking import ChunkProfile
+from rag.index.chunking.chunks import ChunkProfile
 from rag.index.instep import InStep
 from rag.index.jobs import SyncJob
 from rag.index.library import Library, Shelf, is_stale

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.answering.numbers import missing_numbers
-from rag.index.sentences import sentences
+from rag.index.chunking.sentences import sentences
 from rag.index.terms import terms
 from rag.types import Chunk, Citation, Span
 

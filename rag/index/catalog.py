@@ -23,7 +23,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from rag.errors import LibraryCorrupt, LibraryError, RagError
-from rag.index.chunking import Piece, embedded_text, numbered_path
+from rag.index.chunking.chunks import Piece, embedded_text, numbered_path
 from rag.index.redaction import redacted, sources_of
 from rag.index.terms import terms
 from rag.types import (

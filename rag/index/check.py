@@ -15,7 +15,7 @@ import numpy as np
 
 from rag.errors import EmbedderMismatch, LibraryCorrupt, LibraryError, RagError
 from rag.index.catalog import embedded_hash
-from rag.index.chunking import embedded_text_of
+from rag.index.chunking.chunks import embedded_text_of
 from rag.index.library import Library, describe
 from rag.index.postings import packed
 from rag.index.vectors import VectorStore

@@ -16,8 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from rag.errors import LibraryError, SourceError
-from rag.index.chunking import VERSION as CHUNKER_VERSION
-from rag.index.chunking import ChunkProfile
+from rag.index.chunking.chunks import VERSION as CHUNKER_VERSION
+from rag.index.chunking.chunks import ChunkProfile
 from rag.index.library import Library
 from rag.sources.readers import READERS, format_of
 from rag.sources.scan import Choice, Scan, scan, sha256

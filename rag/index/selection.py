@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from rag.index.catalog import Catalog, Condition
-from rag.index.clauses import is_within
+from rag.index.chunking.clauses import is_within
 from rag.index.terms import is_spaced, terms
 from rag.types import Filters
 

@@ -27,7 +27,7 @@ from pathlib import Path, PurePosixPath
 
 from rag.errors import InputTooLong, RagError, SourceError
 from rag.index.catalog import Indexed, embedded_hash
-from rag.index.chunking import ChunkProfile, Piece, chunk_document, embedded_text
+from rag.index.chunking.chunks import ChunkProfile, Piece, chunk_document, embedded_text
 from rag.index.library import Library
 from rag.index.plan import READ, Recipe, options_for, reader_of, recipe_for, same_stamp, stamped
 from rag.index.postings import packed

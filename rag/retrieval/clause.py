@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rag.index.catalog import Catalog, Condition
-from rag.index.clauses import canonical, is_within
+from rag.index.chunking.clauses import canonical, is_within
 from rag.index.library import Library
 from rag.index.selection import Selection, all_of, among
 from rag.retrieval.lexical import weigh_terms

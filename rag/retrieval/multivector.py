@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from rag.index.chunking import embedded_text_of
+from rag.index.chunking.chunks import embedded_text_of
 from rag.models.base import Embedder
 from rag.models.bge_m3 import multi_vector_score
 from rag.retrieval.reranking import sorted_anew

@@ -20,7 +20,7 @@ from datetime import date
 from typing import Any
 
 from rag.errors import QueryError
-from rag.index.clauses import canonical
+from rag.index.chunking.clauses import canonical
 from rag.types import Filters
 
 _CLOSING = {'"': '"', "＂": "＂", "“": "”“", "„": '“”"', "«": "»", "»": "«", "「": "」", "『": "』"}

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag.index.clauses import canonical
+from rag.index.chunking.clauses import canonical
 from rag.index.library import Library
 from rag.types import Chunk, Hit, Stage
 

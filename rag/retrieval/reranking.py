@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag.index.chunking import embedded_text_of
+from rag.index.chunking.chunks import embedded_text_of
 from rag.models.reranker import Reranker
 from rag.types import Hit, Stage
 

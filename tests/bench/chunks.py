@@ -13,8 +13,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from rag.index.chunking import ChunkProfile, chunk_document
-from rag.index.clauses import canonical
+from rag.index.chunking.chunks import ChunkProfile, chunk_document
+from rag.index.chunking.clauses import canonical
 from rag.models.bundled import BundledEmbedder
 from rag.settings import load_settings
 from rag.sources.readers import read

@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 
 from rag.index.catalog import Indexed
-from rag.index.chunking import ChunkProfile, chunk_document
+from rag.index.chunking.chunks import ChunkProfile, chunk_document
 from rag.index.library import Library, Shelf
 from rag.retrieval.retriever import Retriever
 from rag.settings import prepare_environment

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rag.index.catalog import Indexed
-from rag.index.chunking import ChunkProfile, chunk_document, embedded_text
+from rag.index.chunking.chunks import ChunkProfile, chunk_document, embedded_text
 from rag.index.library import Library, Shelf
 from rag.index.plan import make_plan
 from rag.index.sync import apply_plan

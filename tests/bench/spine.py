@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from rag.engine import SAMPLES, Engine
-from rag.index.chunking import ChunkProfile, chunk_document, embedded_text
+from rag.index.chunking.chunks import ChunkProfile, chunk_document, embedded_text
 from rag.models.choice import pick_embedder
 from rag.settings import load_settings, prepare_environment
 from rag.sources.readers import read

@@ -8,7 +8,7 @@ from material import make_chunk, make_document, make_file
 
 from rag.errors import LibraryCorrupt
 from rag.index.catalog import Catalog, Indexed, embedded_hash
-from rag.index.chunking import Piece, embedded_text
+from rag.index.chunking.chunks import Piece, embedded_text
 from rag.types import (
     Answer,
     Evidence,

@@ -24,7 +24,7 @@ from material import missing, write_notes
 from rag.errors import RagError, SourceError
 from rag.index import vectors
 from rag.index.check import check
-from rag.index.chunking import ChunkProfile
+from rag.index.chunking.chunks import ChunkProfile
 from rag.index.jobs import SyncJob
 from rag.index.library import Library, Shelf
 from rag.index.plan import make_plan

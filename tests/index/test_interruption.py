@@ -22,7 +22,7 @@ from fakes.hash_embedder import HashEmbedder
 from rag.errors import SourceError
 from rag.index import chroma, postings, vectors
 from rag.index.check import check, repair
-from rag.index.chunking import ChunkProfile
+from rag.index.chunking.chunks import ChunkProfile
 from rag.index.library import Library, Shelf
 from rag.index.plan import make_plan
 from rag.index.sync import apply_plan

@@ -7,7 +7,7 @@ from material import make_chunk, make_document, make_file
 
 from rag.errors import EmbedderMismatch, LibraryError, LibraryLocked, LibraryMissing
 from rag.index.catalog import Indexed
-from rag.index.chunking import Piece
+from rag.index.chunking.chunks import Piece
 from rag.index.library import Library, Shelf
 from rag.types import (
     Answer,

@@ -5,7 +5,7 @@ import pytest
 from material import make_document, make_file
 
 from rag.index.catalog import Catalog, Indexed
-from rag.index.chunking import Piece
+from rag.index.chunking.chunks import Piece
 from rag.index.selection import select
 from rag.types import FileState, Filters, Span, Stance
 

@@ -10,7 +10,7 @@ import pytest
 from material import write_notes
 
 from rag.errors import EmbedderMismatch, InputTooLong, LibraryError, ModelFailed, SourceError
-from rag.index.chunking import ChunkProfile
+from rag.index.chunking.chunks import ChunkProfile
 from rag.index.library import Library, Shelf, text_of
 from rag.index.plan import make_plan, plan_again
 from rag.index.sync import apply_plan, forget_file

@@ -2,7 +2,7 @@ import pytest
 from material import make_document, make_file
 
 from rag.index.catalog import Indexed
-from rag.index.chunking import Piece
+from rag.index.chunking.chunks import Piece
 from rag.index.library import Library
 from rag.index.selection import select
 from rag.retrieval import lexical

@@ -5,7 +5,7 @@ from fakes import tiny_m3
 from fakes.hash_embedder import HashEmbedder
 from material import make_hit
 
-from rag.index.chunking import embedded_text_of
+from rag.index.chunking.chunks import embedded_text_of
 from rag.models.bge_m3 import multi_vector_score
 from rag.models.sentence_transformer import SentenceTransformerEmbedder
 from rag.retrieval.multivector import is_affordable, rescore

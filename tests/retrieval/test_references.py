@@ -4,7 +4,7 @@ import pytest
 from fakes.hash_embedder import HashEmbedder
 from material import write_notes
 
-from rag.index.chunking import ChunkProfile
+from rag.index.chunking.chunks import ChunkProfile
 from rag.index.library import Library
 from rag.index.plan import make_plan
 from rag.index.sync import apply_plan

@@ -4,7 +4,7 @@ import pytest
 from fakes import tiny_m3
 from material import make_hit
 
-from rag.index.chunking import embedded_text_of
+from rag.index.chunking.chunks import embedded_text_of
 from rag.models.reranker import Reranker
 from rag.retrieval.reranking import rerank
 from rag.settings import load_settings

@@ -5,7 +5,7 @@ from fakes.ollama_server import OllamaStandIn
 from material import write_notes
 
 from rag.errors import LibraryEmpty, QueryError
-from rag.index.chunking import ChunkProfile
+from rag.index.chunking.chunks import ChunkProfile
 from rag.index.library import Library, Shelf
 from rag.index.plan import make_plan
 from rag.index.sync import apply_plan

@@ -8,7 +8,7 @@ from material import write_notes
 
 from rag.errors import LibraryError
 from rag.index.check import check, repair
-from rag.index.chunking import ChunkProfile, embedded_text_of
+from rag.index.chunking.chunks import ChunkProfile, embedded_text_of
 from rag.index.library import Library
 from rag.index.plan import make_plan
 from rag.index.selection import select

@@ -1,5 +1,5 @@
-from rag.index.measure import Measure
-from rag.index.units import line_units, text_units, word_units
+from rag.index.chunking.measure import Measure
+from rag.index.chunking.units import line_units, text_units, word_units
 from rag.types import Span
 
 

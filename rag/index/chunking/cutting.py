@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from rag.index.measure import Measure
-from rag.index.units import Units
+from rag.index.chunking.measure import Measure
+from rag.index.chunking.units import Units
 from rag.types import Span
 
 _SHORTEST_KNOWN = 48  # characters; shorter chunks are cheap to embed again

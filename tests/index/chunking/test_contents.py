@@ -1,6 +1,6 @@
 import pytest
 
-from rag.index.contents import contents_of
+from rag.index.chunking.contents import contents_of
 from rag.sources.plain.markdown import read_markdown
 from rag.sources.plain.text import read_text
 

@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from rag.index.measure import Measure
-from rag.index.sentences import LINE, PARAGRAPH, SENTENCE, WORD, parts, stripped
+from rag.index.chunking.measure import Measure
+from rag.index.chunking.sentences import LINE, PARAGRAPH, SENTENCE, WORD, parts, stripped
 from rag.types import Span
 
 _DELIMITER_ROW = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$", re.MULTILINE)

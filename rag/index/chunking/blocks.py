@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag.index.clauses import Clause, canonical, clauses
-from rag.index.contents import contents_of
-from rag.index.cutting import Known
-from rag.index.measure import Measure
-from rag.index.sentences import stripped
+from rag.index.chunking.clauses import Clause, canonical, clauses
+from rag.index.chunking.contents import contents_of
+from rag.index.chunking.cutting import Known
+from rag.index.chunking.measure import Measure
+from rag.index.chunking.sentences import stripped
 from rag.types import SourceDocument, Span
 
 _UNDERLINE = re.compile(r"\n[ \t]*[=\-~^\"'`#*+.:]{3,}[ \t]*$")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rag.index.chunking import ChunkProfile, chunk_document
-from rag.index.clauses import Clause, canonical, carried, clauses, is_within, outer
+from rag.index.chunking.chunks import ChunkProfile, chunk_document
+from rag.index.chunking.clauses import Clause, canonical, carried, clauses, is_within, outer
 from rag.sources.plain.markdown import read_markdown
 from rag.sources.readers import read
 from rag.types import SourceDocument, SourceFile

@@ -1,4 +1,4 @@
-from rag.index.sentences import sentences
+from rag.index.chunking.sentences import sentences
 
 
 def _texts(text: str) -> list[str]:

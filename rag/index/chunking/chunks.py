@@ -17,12 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rag.index.blocks import Block, blocks_of, joined
-from rag.index.clauses import carried
-from rag.index.cutting import Cutter, Known
-from rag.index.measure import CountTokens, Measure
-from rag.index.places import Places
-from rag.index.units import line_units, text_units, word_units
+from rag.index.chunking.blocks import Block, blocks_of, joined
+from rag.index.chunking.clauses import carried
+from rag.index.chunking.cutting import Cutter, Known
+from rag.index.chunking.measure import CountTokens, Measure
+from rag.index.chunking.places import Places
+from rag.index.chunking.units import line_units, text_units, word_units
 from rag.types import Chunk, Place, SourceDocument, Span, Stance
 
 VERSION = 3

@@ -1,6 +1,6 @@
-from rag.index.blocks import Block, blocks_of, joined
-from rag.index.cutting import Known
-from rag.index.measure import Measure
+from rag.index.chunking.blocks import Block, blocks_of, joined
+from rag.index.chunking.cutting import Known
+from rag.index.chunking.measure import Measure
 from rag.sources.plain.markdown import read_markdown
 from rag.types import SourceDocument
 

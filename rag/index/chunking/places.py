@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 
-from rag.index.sentences import stripped
+from rag.index.chunking.sentences import stripped
 from rag.types import Mark, Place, SourceDocument, Span
 
 

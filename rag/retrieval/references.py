@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from rag.index.chunking.clauses import canonical
 from rag.index.library import Library
+from rag.index.selection import Selection
 from rag.types import Chunk, Hit, Stage
 
 _FOLLOWED_FROM = 3
@@ -65,22 +66,24 @@ def references(text: str) -> Iterator[Reference]:
             yield Reference(words, section=section)
 
 
-def follow(hits: Sequence[Hit], libraries: Sequence[Library]) -> Stage:
+def follow(hits: Sequence[Hit], places: Sequence[tuple[Library, Selection | None]]) -> Stage:
     """The passages that the best hits refer to, each once, and not those that are among the best already.
 
     Args:
         hits: The ranking so far, best first.
-        libraries: Where they were found.
+        places: The libraries where they were found, each with what filters let through (None: everything).
     """
     started = time.perf_counter()
-    held = {library.name: library for library in libraries}
+    held = {library.name: (library, within) for library, within in places}
     seen = {hit.chunk.id for hit in hits[:_FOLLOWED_FROM]}
     found: list[Hit] = []
     for hit in hits[:_FOLLOWED_FROM]:
-        library = held.get(hit.chunk.library) or libraries[0]
+        library, within = held.get(hit.chunk.library) or places[0]
         for reference in references(hit.chunk.text):
             chunk = _meant(reference, hit.chunk, library)
             if chunk is None or chunk.id in seen or len(found) == _MOST:
+                continue
+            if within is not None and not within.among([chunk.id]):
                 continue
             seen.add(chunk.id)
             note = f"“{reference.words}” in passage {hit.rank}"

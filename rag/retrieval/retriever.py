@@ -111,7 +111,7 @@ class Retriever(BaseRetriever):
         stages += self._sorted_anew(query, stages[-1].hits)
         stages.append(fold(stages[-1], {hit.chunk.id for stage in clause if stage.weight for hit in stage.hits}))
         hits = stages[-1].hits
-        stages.append(follow(hits, filled))
+        stages.append(follow(hits, places))
         return Retrieval(
             library=names,
             question=question,
@@ -221,9 +221,10 @@ class _Search:
     def clause(self, query: str) -> Iterator[Stage]:
         """The look-up of a section that the query names; nothing when it names none."""
         found = [search_clause(library, query, self._limit, within) for library, within in self.places]
-        stages = [stage for stage in found if stage is not None]
-        if stages:
-            yield self._together(stages)
+        named = [stage for stage in found if stage is not None]
+        if named:
+            nothing = replace(named[0], hits=(), seconds=0.0, weight=0.0, note="")
+            yield self._together([stage or nothing for stage in found])
 
     @property
     def _limit(self) -> int:

@@ -7,10 +7,11 @@ from material import write_notes
 from rag.index.chunking.chunks import ChunkProfile
 from rag.index.library import Library
 from rag.index.plan import make_plan
+from rag.index.selection import select
 from rag.index.sync import apply_plan
 from rag.retrieval.references import follow, references
 from rag.sources.workers import ReaderPool
-from rag.types import Chunk, Hit
+from rag.types import Chunk, Filters, Hit
 
 STANDARD = """# 5 Pumps
 
@@ -77,7 +78,7 @@ def test_the_passages_that_are_referred_to_are_found_in_the_same_file(
     library: Library, chunks: tuple[Chunk, ...]
 ) -> None:
     (general,) = (chunk for chunk in chunks if "as specified in" in chunk.text)
-    stage = follow([Hit(general, 0.5, 1)], [library])
+    stage = follow([Hit(general, 0.5, 1)], [(library, None)])
     # The annex is where the table is: it comes once.
     assert [hit.note for hit in stage.hits] == ["“5.2.1” in passage 1", "“Table C.4” in passage 1"]
     limits, annex = (hit.chunk for hit in stage.hits)
@@ -86,8 +87,15 @@ def test_the_passages_that_are_referred_to_are_found_in_the_same_file(
     assert {chunk.path for chunk in (limits, annex)} == {"standard.md"}
 
 
+def test_what_filters_leave_out_is_not_followed(library: Library, chunks: tuple[Chunk, ...]) -> None:
+    (general,) = (chunk for chunk in chunks if "as specified in" in chunk.text)
+    within = select(library.catalog, Filters(without=("FKM",)))
+    stage = follow([Hit(general, 0.5, 1)], [(library, within)])
+    assert [hit.note for hit in stage.hits] == ["“5.2.1” in passage 1"]
+
+
 def test_what_is_among_the_best_already_is_not_followed(library: Library, chunks: tuple[Chunk, ...]) -> None:
     (general,) = (chunk for chunk in chunks if "as specified in" in chunk.text)
     (limits,) = (chunk for chunk in chunks if "16 bar" in chunk.text)
-    stage = follow([Hit(general, 0.5, 1), Hit(limits, 0.4, 2)], [library])
+    stage = follow([Hit(general, 0.5, 1), Hit(limits, 0.4, 2)], [(library, None)])
     assert limits.id not in {hit.chunk.id for hit in stage.hits}

@@ -767,6 +767,8 @@ class Retrieval:
         seconds: By step: ``embed``, then each stage's name.
         filters: What the search was held to, the question's own filters included.
         hypothetical: The passage that a model made up to search with (HyDE); empty when there was none.
+        loosened: Phrases in the question's quotation marks that no passage holds word for word: they were searched as
+            words.
     """
 
     library: str
@@ -779,6 +781,7 @@ class Retrieval:
     seconds: Mapping[str, float] = field(default_factory=dict)
     filters: Filters = Filters()
     hypothetical: str = ""
+    loosened: tuple[str, ...] = ()
 
     def scores(self, chunk_id: str) -> dict[str, float]:
         """Every score that the chunk got for the first query, by the score's name."""

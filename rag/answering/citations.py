@@ -26,7 +26,7 @@ CLEARLY_BETTER = 0.25
 """By how much another passage must hold more of the sentence than the one that the model cites, to replace it."""
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_MARK = re.compile(r"[ \u00a0]*[\[【]\s*(\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\s*[\]】]")
+_MARK = re.compile(r"(?<![ \u00a0])[ \u00a0]*[\[【]\s*(\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\s*[\]】]")
 _MINIMUM_TERMS = 2
 
 

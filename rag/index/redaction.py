@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from rag.types import Chunk, Hit, Passage, Trace
+from rag.types import Chunk, Hit, Passage, Stage, Trace
 
 REMOVED = "[removed with its file]"
 """Stands where words of a removed file stood."""
@@ -19,8 +19,10 @@ def sources_of(trace: Trace) -> set[str]:
 def redacted(trace: Trace, sources: Collection[str]) -> Trace:
     """The trace without the text of some files.
 
-    Emptied are the files' chunks, the answer's sentences that they support, and the prompt with the rewritten question,
-    which repeat passages and earlier answers of the conversation. Paths and pages stay, as does what was typed.
+    Emptied are the files' chunks, the answer's sentences that they support, notes that may quote them, and the prompt
+    with the rewritten question, which repeat passages and earlier answers of the conversation. So are the sentences
+    that nothing supports where the model read one of the files: they may be its words in another language. Paths and
+    pages stay, as does what was typed.
 
     Args:
         trace: What was kept of one answer, that of a later question of the same conversation included.
@@ -32,10 +34,22 @@ def redacted(trace: Trace, sources: Collection[str]) -> Trace:
             return chunk
         return replace(chunk, title=REMOVED, text="", heading_path=(), context="")
 
+    quoted = not sources_of(trace).isdisjoint(sources)
+
     def hits(some: tuple[Hit, ...]) -> tuple[Hit, ...]:
         return tuple(
-            replace(hit, chunk=without(hit.chunk), copies=tuple(without(copy) for copy in hit.copies)) for hit in some
+            replace(
+                hit,
+                chunk=without(hit.chunk),
+                copies=tuple(without(copy) for copy in hit.copies),
+                note="" if quoted else hit.note,  # the words of another passage, which may be one of the files'
+            )
+            for hit in some
         )
+
+    def stage(one: Stage) -> Stage:
+        found = {_source(chunk) for hit in one.hits for chunk in (hit.chunk, *hit.copies)}
+        return replace(one, hits=hits(one.hits), note=one.note if found.isdisjoint(sources) else "")
 
     def passage(one: Passage) -> Passage:
         # A passage may hold more of its file than its chunk did, but of no other file.
@@ -46,19 +60,22 @@ def redacted(trace: Trace, sources: Collection[str]) -> Trace:
         queries=(trace.retrieval.question,),
         hypothetical="",
         hits=hits(trace.retrieval.hits),
-        stages=tuple(replace(stage, hits=hits(stage.hits)) for stage in trace.retrieval.stages),
+        stages=tuple(stage(one) for one in trace.retrieval.stages),
     )
     prompt = trace.prompt and replace(
         trace.prompt,
         messages=tuple(replace(message, content=REMOVED) for message in trace.prompt.messages),
         passages=tuple(passage(one) for one in trace.prompt.passages),
     )
+    passages = trace.prompt.passages if trace.prompt else ()
+    was_read = any(one.in_prompt and _source(one.hit.chunk) in sources for one in passages)
     text = trace.answer.text
-    for citation in trace.answer.citations:
-        if _source(citation.chunk) in sources:
-            # As long as the sentence, so that the spans of the others still point at them.
-            span = citation.answer_span
-            text = text[: span.start] + _filling(span.end - span.start) + text[span.end :]
+    for span in (
+        *(citation.answer_span for citation in trace.answer.citations if _source(citation.chunk) in sources),
+        *(trace.answer.unsupported if was_read else ()),
+    ):
+        # As long as the sentence, so that the spans of the others still point at them.
+        text = text[: span.start] + _filling(span.end - span.start) + text[span.end :]
     citations = tuple(
         replace(citation, chunk=without(citation.chunk), missing=()) if _source(citation.chunk) in sources else citation
         for citation in trace.answer.citations

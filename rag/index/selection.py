@@ -69,13 +69,13 @@ def _in_files(catalog: Catalog, filters: Filters) -> Condition:
     facts = [(id_, _folded(path), date or _day(mtime_ns)) for id_, path, _, date, mtime_ns in catalog.file_facts()]
     patterns = [_pattern(part) for part in filters.files]
     folders = tuple(_folded(folder).replace("\\", "/").strip("/") + "/" for folder in filters.folders)
-    if not any(path.startswith(folders) for _, path, _ in facts):
-        folders = tuple(f"/{folder}" for folder in folders)  # none lies at the top: it is somebody's subfolder
+    # One that does not lie at the top is somebody's subfolder.
+    deeper = [f"/{folder}" for folder in folders if not any(path.startswith(folder) for _, path, _ in facts)]
     right = [
         id_
         for id_, path, date in facts
         if (not patterns or any(pattern.search(path) for pattern in patterns))
-        and (not folders or path.startswith(folders) or any(folder in path for folder in folders if folder[0] == "/"))
+        and (not folders or path.startswith(folders) or any(folder in path for folder in deeper))
         and (not filters.after or _last_day(date) >= _first_day(filters.after))
         and (not filters.before or _first_day(date) <= _last_day(filters.before))
     ]
@@ -113,8 +113,8 @@ def _rows_with(catalog: Catalog, phrase: str, within: Condition) -> list[int]:
 
 
 def _folded(text: str) -> str:
-    """A text without what does not matter: case, width, and how much white space there is."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """A text without what does not matter: case, width, the shape of apostrophes, and how much white space there is."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().replace("’", "'").split())
 
 
 def among(column: str, values: Iterable[int] | Iterable[str], operator: str = "IN") -> Condition:

@@ -17,7 +17,8 @@ Source: the resemblance of Broder 1997, "On the resemblance and containment of d
 """
 
 _SEQUENCE = 3
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
+_ASIAN = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+_WORD = re.compile(rf"{_ASIAN}|(?:(?!{_ASIAN})[^\W_])+")
 
 
 def fold(ranking: Stage, asked_for: Collection[str] = ()) -> Stage:
@@ -82,5 +83,5 @@ def _note(folded: int, contents: int) -> str:
     if folded:
         notes.append(f"Nearly the same as a better one, and folded into it: {folded}.")
     if contents:
-        notes.append(f"Only list what others say, and put last: {contents}.")
+        notes.append(f"Only list what follows, and put last: {contents}.")
     return " ".join(notes)

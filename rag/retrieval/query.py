@@ -49,7 +49,9 @@ def parse_query(typed: str) -> tuple[str, Filters]:
         text += typed[at : match.start()]
         at = match.end()
         name, value = (match["name"] or "").lower(), _unquoted(match["value"] or match["without"] or match["phrase"])
-        if match["phrase"]:
+        if not value:  # "What is in the file:?"
+            text += match.group()
+        elif match["phrase"]:
             text += value
             found["phrases"].append(value)
         elif match["without"]:

@@ -89,3 +89,4 @@ def test_without_passages_nothing_is_bound() -> None:
 def test_years_and_code_in_brackets_are_no_citations() -> None:
     assert _check("See [2019] and a[100].").unknown_numbers == ()
     assert without_marks("One [1] two [2, 3].") == "One two."
+    assert without_marks("One  \u00a0[1][2] two" + " " * 200_000) == "One two" + " " * 200_000

@@ -71,6 +71,18 @@ def test_files_and_folders(put: Callable[..., str], found: Found) -> None:
     assert found(files=("nothing",)) == set()
 
 
+def test_each_folder_may_lie_at_the_top_or_deeper(put: Callable[..., str], found: Found) -> None:
+    for path in ("standards/a.md", "work/2019/b.md", "work/standards/c.md"):
+        put(path)
+    assert found(folders=("standards", "2019")) == {"standards/a.md", "work/2019/b.md"}
+
+
+def test_apostrophes_have_one_shape(put: Callable[..., str], found: Found) -> None:
+    put("a.md", "The pump’s valve")
+    put("b.md", "The pump's valve")
+    assert found(phrases=("pump's valve",)) == found(phrases=("pump’s valve",)) == {"a.md", "b.md"}
+
+
 def test_dates(put: Callable[..., str], found: Found) -> None:
     put("year.md", date="2023")
     put("month.md", date="2024-05")

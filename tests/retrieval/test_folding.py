@@ -44,6 +44,12 @@ def test_short_passages_are_copies_only_when_they_say_the_same() -> None:
     assert [hit.chunk.path for hit in folded.hits] == ["0.md", "1.md", "3.md"]
 
 
+def test_a_number_among_characters_without_spaces_is_only_its_digits() -> None:
+    said = "会議は5月12日の午後三時からです。場所は本館の二階の大きな会議室で、資料は前の日までに配られます"
+    folded = fold(ranking(said, said.replace("からです", "からだ"), said.replace("12日", "13日")))
+    assert [hit.chunk.path for hit in folded.hits] == ["0.md", "2.md"]
+
+
 def test_a_table_of_contents_follows_what_it_lists_unless_it_is_asked_for() -> None:
     stage = ranking("8.3 Valves ..... 12", NOTE)
     contents = replace(stage.hits[0], chunk=replace(stage.hits[0].chunk, contents=True))

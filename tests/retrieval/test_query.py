@@ -16,6 +16,8 @@ from rag.types import Filters
         "What is in the file: a report?",
         'a 5" pipe and a 6" pipe',
         "profile:admin",
+        "What is in the file:?",
+        'a " " b',
     ],
 )
 def test_what_is_no_filter_stays_as_it_is(typed: str) -> None:

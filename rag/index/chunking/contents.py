@@ -13,7 +13,7 @@ _TITLE = re.compile(
     r"|inhaltsübersicht|sommaire|table des matières|índice(?: general)?|contenido|tabla de contenidos?|indice|sommario"
     r"|sumário|inhoud(?:sopgave)?|содержание|оглавление|(?:図|表)?目次|もくじ|目录|目錄|目\s*次|목차|차례"
 )
-_LEADER = re.compile(r"\S.*(?:\.{4,}|(?:\. ){3,}|…{2,}|·{4,}|_{5,}|‥{2,})[\s.]*\d{1,4}\s*$")
+_LEADER = re.compile(r"\S.*(?:\.{4}|(?:\. ){3}|…{2}|·{4}|_{5}|‥{2})[\s.]*\d{1,4}\s*$")
 _LOCAL_LINK = re.compile(
     r"\s*(?:[-*+]|\d+[.)])\s+(?:[\d.]+\s+)?\[[^\]\n]+\]\((?![a-z][\w+.-]*:)[^)\s]*\)\s*$", re.IGNORECASE
 )
@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"\s*(?:[-*+]\s+)?(?:\d{1,3}(?:\.\d{1,3})*\.?|[A-Z](?:\.\
 _PAGE_AT_END = re.compile(
     r"\s*\S.*\s(?:\d{1,4}|[ivxl]{1,6})\s*$|.*(?<![^\W_])sections? [\dA-Z][\d.]*[\W_]*$", re.IGNORECASE
 )
-_WITHOUT_NUMBER = re.compile(r"^[\s>*+#-]*(?:(?:\d{1,3}[.)]?|[A-Z][.)])(?:\d{1,3}\.?)*\s+)?|[\s.…·]*\d{0,4}\s*$")
+_WITHOUT_NUMBER = re.compile(r"^[\s>*+#-]*(?:(?:\d{1,3}[.)]?|[A-Z][.)])(?:\d+(?:\.\d+)*\.?)?\s+)?|[\s.…·]*\d{0,4}\s*$")
 _FEWEST_UNTITLED = 5
 _FEWEST = 3
 _LONGEST_ENTRY = 160  # characters
@@ -79,7 +79,7 @@ def _is_title(line: str) -> bool:
 
 def _words(line: str) -> str:
     """A line's words without number, markup and page."""
-    line = unicodedata.normalize("NFKC", line)
+    line = " ".join(unicodedata.normalize("NFKC", line).split())
     return " ".join(re.sub(r"[*_#:|]", " ", _WITHOUT_NUMBER.sub("", line)).split()).casefold()
 
 

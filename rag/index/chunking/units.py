@@ -15,7 +15,11 @@ from rag.index.chunking.measure import Measure
 from rag.index.chunking.sentences import LINE, PARAGRAPH, SENTENCE, WORD, parts, stripped
 from rag.types import Span
 
-_DELIMITER_ROW = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$", re.MULTILINE)
+_DELIMITER_ROW = re.compile(
+    # No two runs of white space side by side, which would take time by the square of their length.
+    r"^(?=[ \t|:-]*-)[ \t]*(?:\|[ \t]*)?:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$",
+    re.MULTILINE,
+)
 _FENCE = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3}(?!~))(?P<info>[^`\n]*)$", re.MULTILINE)
 _TABLE_CAPTION = re.compile(
     r"(?:<[^>\n]*>|[\W_])*(?:table|tab|tabelle|tableau|tabla|tabella|tabela|таблица|表|표)[\W_]*[\dIVXA-Z]",

@@ -42,3 +42,9 @@ def test_what_is_no_table_of_contents() -> None:
     assert _markdown("# See also\n\n- [One](https://one.example/)\n- [Two](two.md)\n") == []
     assert _markdown("# Contents\n\nThe box contains a pump. It has a valve.\n") == []
     assert _markdown("# Steps\n\n1. Open the valve.\n2. Wait.\n3. Close it.\n4. Wait again.\n5. Go.\n") == []
+
+
+@pytest.mark.parametrize("filled", [" ", ".", ". ", "1", "1.", "…", "\u3000"])
+def test_a_line_of_one_character_costs_no_time(filled: str) -> None:
+    line = f"a{filled * 70}x\n{filled * 70}x"
+    assert _plain(f"Contents\n\n{line}\n\nWords.\n") == []

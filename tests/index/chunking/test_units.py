@@ -28,6 +28,11 @@ def test_a_table_in_code_is_code() -> None:
     assert _texts(code) == [code]
 
 
+def test_a_long_line_of_white_space_costs_no_time() -> None:
+    blank = " " * 200_000
+    assert _texts(f"One.\n{blank}\n\n---{blank}x\n\nTwo.", 200_000) == ["One.", f"---{blank}x", "Two."]
+
+
 def test_a_caption_stays_with_what_it_captions() -> None:
     assert _texts("Words.\n\n![](a.png)\n\nFigure 2: A pump.") == ["Words.", "![](a.png)\n\nFigure 2: A pump."]
     assert _texts("Words.\n\nTable 1. Sizes\n\na 1\nb 2\n\nMore.") == ["Words.", "Table 1. Sizes\n\na 1\nb 2", "More."]

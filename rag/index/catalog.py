@@ -678,10 +678,19 @@ class Catalog:
         with self._statement("search") as execute:
             return [str(row[0]) for row in execute("SELECT DISTINCT section FROM chunk WHERE section != ''")]
 
-    def files_with_section(self, number: str) -> list[int]:
-        """The files that have a section of that number, in its canonical form."""
+    def files_with_section(self, number: str, within: Condition | None = None) -> list[int]:
+        """The files that have a section of that number, in its canonical form.
+
+        Args:
+            number: The number.
+            within: Only files of which this lets a chunk of that section through.
+        """
+        only = f" AND ({within.sql})" if within else ""
         with self._statement("search") as execute:
-            rows = execute("SELECT DISTINCT file_id FROM chunk WHERE section = ? AND section != ''", (number,))
+            rows = execute(
+                f"SELECT DISTINCT file_id FROM chunk WHERE section = ? AND section != ''{only}",
+                (number, *(within.values if within else ())),
+            )
             return [int(row[0]) for row in rows]
 
     def chunks_where(self, within: Condition) -> list[Chunk]:
@@ -693,10 +702,18 @@ class Catalog:
             )
             return [_chunk(row) for row in rows]
 
-    def file_facts(self) -> list[tuple[int, str, str, str, int]]:
-        """Of every file that has chunks: id, path, title, the document's own date, its last change in nanoseconds."""
+    def file_facts(self, within: Condition | None = None) -> list[tuple[int, str, str, str, int]]:
+        """Of every file that has chunks: id, path, title, the document's own date, its last change in nanoseconds.
+
+        Args:
+            within: Only files of which this lets a chunk through.
+        """
+        only = f" AND id IN (SELECT file_id FROM chunk WHERE {within.sql})" if within else ""
         with self._statement("search") as execute:
-            return execute("SELECT id, path, title, date, mtime_ns FROM file WHERE chunks > 0").fetchall()
+            return execute(
+                f"SELECT id, path, title, date, mtime_ns FROM file WHERE chunks > 0{only}",
+                within.values if within else (),
+            ).fetchall()
 
     def document_frequencies(self, query: Sequence[str]) -> dict[str, int]:
         """In how many chunks each term occurs."""

@@ -22,9 +22,12 @@ from rag.index.selection import Selection, all_of, among
 from rag.retrieval.lexical import weigh_terms
 from rag.types import Chunk, Hit, Stage
 
-_SURE, _UNSURE = 10.0, 1.0
+SURE, UNSURE = 10.0, 1.0
 """Weights of its vote: where one document is meant, its clause comes before what other legs find; else it is a leg as
 others are."""
+
+_COVERED = 0.5
+"""Share of a question's informative words from which on a clause is what it is about, where it names no document."""
 
 _FILES = 8
 """Files that are looked into where many have such a clause."""
@@ -49,6 +52,16 @@ _MENTION = re.compile(
     r"|(?<![\w.-])(?P<bare>(?:[A-Z]|\d{1,3})(?:\.\d{1,3})+)(?![\w-]|\.\w)"
 )
 _NAME_PART = re.compile(r"[^\W\d_]+|\d+(?:[^\W\d_](?![^\W\d_]))?")
+_FRAME = re.compile(
+    r"\b(?:what|which|where|how|is|are|does|do|say|says|said|state|states|require|requires|about|of|in|to|the|a|an|and"
+    r"|this|there|me|please|show|tell|explain|summari[sz]e|according"
+    r"|was|wie|ist|sind|steht|sagt|regelt|besagt|von|zu|über|der|die|das|des|dem|den|und|bitte|zeige|laut|nach|gemäß"
+    r"|que|dit|est|le|la|les|du|de|dans|et|dice|es|el|los|en|y)\b"
+    r"|[ぁ-ゟ]+|何|定|規定|内容|规定|什么|的|了",
+    re.IGNORECASE,
+)
+"""Words that ask for a clause and say nothing about what is in it."""
+
 _WORDS_AS_WELL = ("A", "I")
 """Numbers that are words, unless the word before them is written as a heading's ("Part I", but "the part I like")."""
 
@@ -81,7 +94,9 @@ def mentions(text: str) -> Iterator[Mention]:
         words = found["bare"] or found["number"] or ""
         dots = words.count(".")
         if canonical(words) and (dots > 1 or (dots == 1 and len(text.split()) <= _SHORT)):
-            yield Mention(words, canonical(words), sure=dots > 1)
+            # Behind a word that is no section's, it may be the version or the address of something.
+            alone = found["bare"] or _FRAME.fullmatch(found["label"])
+            yield Mention(words, canonical(words), sure=dots > 1 and bool(alone))
 
 
 def search_clause(library: Library, text: str, limit: int, within: Selection | None = None) -> Stage | None:
@@ -100,47 +115,54 @@ def search_clause(library: Library, text: str, limit: int, within: Selection | N
     rest = unicodedata.normalize("NFKC", text)
     for mention in named:
         rest = rest.replace(mention.words, " ", 1)
-    names = _Names(library.catalog, rest)
+    names = _Names(library.catalog, rest, within)
     clauses = [clause for mention in named for clause in _clauses(library.catalog, mention.number, names, within)]
     words = ", ".join(mention.words for mention in named)
     if not clauses:
         note = f"The question names {words}, which no document here has."
         return Stage("clause", "match", (), time.perf_counter() - started, 0.0, note)
-    query_terms = weigh_terms([library.catalog], rest)
-    scores = {
-        id(clause): names.scores[clause[0].file_id] + max(query_terms.coverage(chunk) for chunk in clause)
-        for clause in clauses
-    }
+    query_terms = weigh_terms([library.catalog], _FRAME.sub(" ", rest))
+    coverage = {id(clause): max(map(query_terms.coverage, clause)) for clause in clauses}
+    scores = {id(clause): names.score(clause[0].file_id) + coverage[id(clause)] for clause in clauses}
     meant = [clause for clause in clauses if names.is_named(clause[0].file_id)] or clauses
     # Of several clauses each one's beginning first, since any may be meant.
     ranked = sorted(
         ((chunk, at, scores[id(clause)]) for clause in meant for at, chunk in enumerate(clause)),
         key=lambda place: (place[1], -place[2]),
     )
-    hits = tuple(Hit(chunk, score, rank) for rank, (chunk, _, score) in enumerate(ranked[:limit], start=1))
-    one = len({chunk.file_id for chunk, _, _ in ranked}) == 1
-    sure = one and any(mention.sure for mention in named) and names.is_named(hits[0].chunk.file_id) == names.any_named
-    where = f" of “{hits[0].chunk.title}”." if sure else "; of which document, is unsure."
+    best = ranked[0][0]
+    about = not query_terms.weights or max(coverage[id(clause)] for clause in meant) >= _COVERED
+    sure = (
+        any(mention.sure for mention in named)
+        and len({chunk.file_id for chunk, _, _ in ranked}) == 1
+        and names.has_numbers(best.file_id)
+        and (names.is_named(best.file_id) if names.any_named else about)
+    )
+    weight = SURE if sure else UNSURE
+    # Of several libraries, the one that is sure comes first.
+    hits = tuple(Hit(chunk, weight + score, rank) for rank, (chunk, _, score) in enumerate(ranked[:limit], start=1))
+    where = f" of “{best.title}”." if sure else "; of which document, is unsure."
     note = f"The question names {words}{where}"
-    return Stage("clause", "match", hits, time.perf_counter() - started, _SURE if sure else _UNSURE, note)
+    return Stage("clause", "match", hits, time.perf_counter() - started, weight, note)
 
 
 def _clauses(catalog: Catalog, number: str, names: _Names, within: Selection | None) -> list[list[Chunk]]:
     """The chunks of a clause in each document that has it, those of the best named documents."""
-    if not (files := catalog.files_with_section(number)):
+    permitted = within.condition if within else None
+    if not (files := catalog.files_with_section(number, permitted)):
         number = number.partition(" Abs.")[0]  # a part of § 5 is seldom a section by itself
-        files = catalog.files_with_section(number)
+        files = catalog.files_with_section(number, permitted)
     if not any(map(names.is_named, files)):
         # People write "§ 4" of a standard, and "section 4" of a law.
         counted = number.rpartition(" ")[2]
         for other in (counted, f"§ {counted}", f"Article {counted}"):
-            if meant := list(filter(names.is_named, catalog.files_with_section(other))):
+            if meant := list(filter(names.is_named, catalog.files_with_section(other, permitted))):
                 number, files = other, meant
-    likely = sorted(files, key=lambda file_id: -names.scores[file_id])[:_FILES]
+    likely = sorted(files, key=names.place)[:_FILES]
     inside = [known for known in catalog.section_numbers() if is_within(known, number)]
     condition = all_of([Condition("section != ''"), among("section", inside), among("file_id", likely)])
-    if within is not None:
-        condition = all_of([condition, within.condition])
+    if permitted:
+        condition = all_of([condition, permitted])
     by_file = groupby(catalog.chunks_where(condition), key=lambda chunk: chunk.file_id)
     return list(filter(None, (_clause(list(chunks), number) for _, chunks in by_file)))
 
@@ -153,17 +175,19 @@ def _clause(chunks: Sequence[Chunk], number: str) -> list[Chunk]:
 
 
 class _Names:
-    """How well the words of a question name each file, by its path and title.
+    """How well the words of a question name each file that may be searched, by its path and title.
+
+    A file that a sync adds meanwhile is not named.
 
     Attributes:
-        scores: By file id, sums of the informative words in common; of two files, the one with less beside them wins.
         any_named: Whether a file is named at all.
     """
 
-    def __init__(self, catalog: Catalog, words: str) -> None:
-        facts = catalog.file_facts()
+    def __init__(self, catalog: Catalog, words: str, within: Selection | None) -> None:
+        facts = catalog.file_facts(within.condition if within else None)
         asked, long = _asked(words)
-        named = {
+        self._numbers = {part for part in asked if not part.isalpha()}
+        self._named = named = {
             id_: (asked & set(_parts(f"{path} {title}"))) | (long & set(_parts(path)))
             for id_, path, title, _, _ in facts
         }
@@ -173,13 +197,26 @@ class _Names:
         }
         self._best = max(self._matched.values(), default=0.0)
         self.any_named = self._best > 0
-        self.scores = {
-            id_: self._matched[id_] - _BESIDE * len(set(_parts(path)) - named[id_]) for id_, path, _, _, _ in facts
-        }
+        self._scores = {id_: len(named[id_]) - _BESIDE * len(set(_parts(path)) - named[id_]) for id_, path, *_ in facts}
+
+    def score(self, file_id: int) -> float:
+        """How many parts of its name the question has, which can be compared between libraries.
+
+        Of two files, the one with less beside them wins.
+        """
+        return self._scores.get(file_id, 0.0)
+
+    def place(self, file_id: int) -> tuple[float, float]:
+        """To sort by, the best named first: by how informative what is in common is."""
+        return -self._matched.get(file_id, 0.0), -self.score(file_id)
+
+    def has_numbers(self, file_id: int) -> bool:
+        """Whether its name has every number of the question: without 9110, it is another RFC."""
+        return self._numbers <= self._named.get(file_id, set())
 
     def is_named(self, file_id: int) -> bool:
         """Whether no other file is named better."""
-        return self.any_named and self._matched[file_id] >= _NEARLY * self._best
+        return self.any_named and self._matched.get(file_id, 0.0) >= _NEARLY * self._best
 
 
 def _asked(words: str) -> tuple[set[str], set[str]]:

@@ -21,6 +21,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from rag.retrieval.clause import SURE
 from rag.retrieval.language import language_of
 from rag.retrieval.lexical import QueryTerms
 from rag.types import Evidence, Hit, Stage, Verdict
@@ -110,7 +111,7 @@ def judge(legs: Sequence[Stage], hits: Sequence[Hit], query: str, query_terms: Q
         f"best cosine {features['cosine']:.3f}, {features['contrast']:.3f} above the background; the first passages"
         f" hold {features['coverage']:.2f} of the question's informative words"
     )
-    if (clause := stages.get("clause")) and clause.hits and clause.weight > dense.weight:
+    if (clause := stages.get("clause")) and clause.hits and clause.weight == SURE:
         return Evidence(Verdict.ENOUGH, f"The section that is asked for is in the notes: {figures}.", features)
     if len(dense.hits) < FEWEST_HITS:
         return Evidence(Verdict.SOME, f"Too few passages to judge by: {figures}.", features)

@@ -1,29 +1,32 @@
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from material import make_document, make_file
 
-from rag.index.catalog import Indexed
+from rag.index.catalog import Catalog, Condition, Indexed
 from rag.index.chunking.chunks import Piece
-from rag.index.library import Library
+from rag.index.library import Library, Shelf
 from rag.index.selection import select
 from rag.retrieval.clause import mentions, search_clause
 from rag.types import FileState, Filters, Span, Stage
 
 
+def _put(library: Library, path: str, title: str, *clauses: tuple[str, str]) -> None:
+    pieces, start = [], 0
+    for section, text in clauses:
+        contents = section == "" or len(text) < 12
+        pieces.append(Piece(Span(start, start + len(text)), (), None, None, 1, section=section, contents=contents))
+        start += len(text) + 1
+    document = make_document("\n".join(text for _, text in clauses), title)
+    ids = library.catalog.next_chunk_ids(make_file(path), len(pieces))
+    ending = Indexed(FileState.INDEXED, "", path, "r")
+    library.catalog.put_file(make_file(path), document, pieces, ids, ending)
+
+
 @pytest.fixture
 def standards(library: Library) -> Library:
-    def put(path: str, title: str, *clauses: tuple[str, str]) -> None:
-        pieces, start = [], 0
-        for section, text in clauses:
-            contents = section == "" or len(text) < 12
-            pieces.append(Piece(Span(start, start + len(text)), (), None, None, 1, section=section, contents=contents))
-            start += len(text) + 1
-        document = make_document("\n".join(text for _, text in clauses), title)
-        ids = library.catalog.next_chunk_ids(make_file(path), len(pieces))
-        ending = Indexed(FileState.INDEXED, "", path, "r")
-        library.catalog.put_file(make_file(path), document, pieces, ids, ending)
-
+    put = partial(_put, library)
     put(
         "rfc/rfc9110.txt", "RFC 9110: HTTP Semantics",
         ("", "Contents: 8.8.3 ETag, 8.8.3.1 Comparison"), ("8", "8. Metadata of representations"),
@@ -133,6 +136,77 @@ def test_filters_hold(standards: Library) -> None:
 
 def test_a_mention_is_sure_by_its_label_or_its_depth() -> None:
     (labelled,), (deep,), (bare,) = mentions("section 8.8"), mentions("What is in 8.8.3?"), mentions("RFC 9110 8.8")
+    (version,) = mentions("What changed in Python 8.8.3?")
+    assert (version.number, version.sure) == ("8.8.3", False)
     assert (labelled.number, labelled.sure) == ("8.8", True)
     assert (deep.number, deep.sure) == ("8.8.3", True)
     assert (bare.number, bare.sure) == ("8.8", False)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does RFC 9110 section 3 say?",
+        "What does section 3 of the lease say about rent?",
+        "In chapter 3 of Moby Dick, who is Queequeg?",
+        "What changed in Python 3.11.2?",
+        "Why does the printer at 10.0.0.1 not answer?",
+    ],
+)
+def test_a_clause_of_a_document_that_is_not_there_is_not_sure(library: Library, question: str) -> None:
+    _put(library, "rfc7231.txt", "RFC 7231: HTTP Semantics", ("3", "3. Representations have data"))
+    _put(library, "more.txt", "Notes", ("3.11.2", "3.11.2. On compost"), ("10.0.0.1", "10.0.0.1. On moss"))
+    _put(library, "garden.md", "Garden", ("", "Roses are cut back in the month of March"))
+    stage = search_clause(library, question, 10)
+    assert stage is not None
+    assert (stage.hits != (), stage.weight) == (True, 1.0)
+    assert "unsure" in stage.note
+
+
+@pytest.mark.parametrize("question", ["What does section 3 say?", "section 3: which data do representations have?"])
+def test_where_no_document_is_named_a_clause_that_says_what_is_asked_is_sure(library: Library, question: str) -> None:
+    _put(library, "rfc7231.txt", "RFC 7231: HTTP Semantics", ("3", "3. Representations have data"))
+    _put(library, "garden.md", "Garden", ("", "Roses are cut back in the month of March"))
+    stage = search_clause(library, question, 10)
+    assert _first(stage) == ("rfc7231.txt", "3")
+    assert stage is not None
+    assert stage.weight == 10.0
+
+
+def test_filters_come_before_the_files_that_are_looked_into(library: Library) -> None:
+    for number in range(20):
+        _put(library, f"doc{number}/terms.md", "Terms", ("4.2", f"4.2. What is agreed on item {number}"))
+        _put(library, f"doc{number}/law.md", "Law", ("§ 6", f"§ 6 What is the law of item {number}"))
+    within = select(library.catalog, Filters(folders=("doc15",)))
+    for question, path, section in (
+        ("What does section 4.2 say?", "doc15/terms.md", "4.2"),
+        ("§ 6 Abs. 3", "doc15/law.md", "§ 6"),
+        ("section 6 of the Law", "doc15/law.md", "§ 6"),
+    ):
+        stage = search_clause(library, question, 10, within)
+        assert _first(stage) == (path, section)
+        assert stage is not None
+        assert stage.weight == 10.0
+
+
+def test_a_file_that_a_sync_adds_meanwhile_is_found(standards: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = standards.catalog.file_facts()
+
+    def before(_: Catalog, __: Condition | None = None) -> list[tuple[int, str, str, str, int]]:
+        return [facts for facts in known if "9110" not in facts[1]]
+
+    monkeypatch.setattr(Catalog, "file_facts", before)
+    assert _first(search_clause(standards, "RFC 2045 section 8.8.3", 10)) == ("rfc/rfc9110.txt", "8.8.3")
+
+
+def test_scores_can_be_compared_between_libraries(shelf: Shelf) -> None:
+    many, one = shelf.create("Many"), shelf.create("One")
+    for number in range(30):
+        _put(many, f"note{number}.md", "Note", ("", f"A note on plant {number} of the garden"))
+    _put(many, "rfc2045.txt", "RFC 2045", ("8", "8. Content-Description, a header field"))
+    _put(one, "rfc9110.txt", "RFC 9110", ("8", "8. Metadata of representations"))
+    wrong, right = (search_clause(library, "What does RFC 9110 section 8 say?", 10) for library in (many, one))
+    assert wrong is not None
+    assert right is not None
+    assert (wrong.weight, right.weight) == (1.0, 10.0)
+    assert wrong.hits[0].score < right.hits[0].score

@@ -1,10 +1,12 @@
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from material import make_chunk, make_hit
 
 from rag.retrieval import evidence
+from rag.retrieval.clause import SURE, UNSURE
 from rag.retrieval.evidence import FEATURES, FEATURES_ACROSS, Model, fitted, is_across, judge, measure
 from rag.retrieval.lexical import QueryTerms
 from rag.types import Evidence, Hit, Stage, Verdict
@@ -96,8 +98,15 @@ def test_an_embedder_whose_cosines_nobody_measured_is_never_refused() -> None:
 
 
 def test_a_section_that_was_asked_for_and_found_is_enough() -> None:
-    clause = Stage("clause", "exact", (make_hit(OTHER),), 0.0, weight=10.0)
+    clause = Stage("clause", "exact", (make_hit(OTHER),), 0.0, weight=SURE)
     assert _judge(0.79, OTHER, legs=(clause,)).verdict is Verdict.ENOUGH
+
+
+def test_a_section_that_may_be_of_another_document_says_nothing() -> None:
+    clause = Stage("clause", "exact", (make_hit(OTHER),), 0.0, weight=UNSURE)
+    doubted = replace(_dense(0.79, OTHER), weight=0.5)
+    legs = (doubted, _lexical(*[2.0] * 6), clause)
+    assert judge(legs, doubted.hits, QUESTION, WORDS, fitted().embedder).verdict is Verdict.NONE
 
 
 def test_nothing_found_is_none_and_the_figures_are_told() -> None:

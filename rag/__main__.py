@@ -336,7 +336,7 @@ def _libraries_asked(engine: Engine, options: argparse.Namespace) -> list[str]:
 
 def _print_hits(retrieval: Retrieval) -> None:
     from rag.answering.places import place
-    from rag.answering.remarks import held_to
+    from rag.answering.remarks import held_to, loosened
 
     if retrieval.queries != (retrieval.question,):
         print(f"searched: {'; '.join(retrieval.queries)}")
@@ -344,6 +344,8 @@ def _print_hits(retrieval: Retrieval) -> None:
         print(f"and a made-up passage: {retrieval.hypothetical}")
     if holding := held_to(retrieval.filters):
         print(f"held to: {' · '.join(holding)}")
+    if retrieval.loosened:
+        print(loosened(retrieval))
     for hit in retrieval.hits[:10]:
         scores = ", ".join(f"{name} {score:.4f}" for name, score in retrieval.scores(hit.chunk.id).items())
         stance = f", {hit.chunk.stance}" if hit.chunk.stance else ""
@@ -408,6 +410,7 @@ def _retrieval_json(retrieval: Retrieval, in_prompt: Mapping[str, int]) -> dict[
         "rewrite_note": retrieval.rewrite_note,
         "hypothetical": retrieval.hypothetical,
         "filters": retrieval.filters,
+        "loosened": retrieval.loosened,
         "verdict": retrieval.evidence.verdict,
         "evidence": retrieval.evidence.reason,
         "stages": [

@@ -97,6 +97,11 @@ def test_a_search_is_held_to_what_options_and_question_say(run, tmp_path: Path) 
     assert rewritten["query"] == "When are the roses cut back?"
     assert rewritten["hits"][0]["file"] == "garden.txt"
 
+    loosened = found("search", '"steam valve" of the boiler')
+    assert loosened["loosened"] == ["steam valve"]
+    assert loosened["filters"]["phrases"] == []
+    assert "no passage holds “steam valve” word for word" in run("search", '"steam valve" of the boiler').stdout
+
     text = run("search", "valve after:2001", "--exact", "relief valve").stdout
     assert "held to: after 2001 · “relief valve”" in text
     assert "evidence: " in text

@@ -35,6 +35,14 @@ def _either(kind: str, values: tuple[str, ...]) -> str:
     return f"{kind} {' or '.join(values)}" if values else ""
 
 
+def loosened(retrieval: Retrieval) -> str:
+    """That quoted words of the question were searched without their marks of quotation; empty where they were not."""
+    if not retrieval.loosened:
+        return ""
+    phrases = " and ".join(f"“{phrase}”" for phrase in retrieval.loosened)
+    return f"no passage holds {phrases} word for word: searched without that"
+
+
 def caution(retrieval: Retrieval) -> tuple[str, str]:
     """The mark of an answer that rests on little, and its sentence; both empty where the notes have enough to say."""
     return _CAUTIONS.get(retrieval.evidence.verdict, ("", ""))

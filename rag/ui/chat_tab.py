@@ -180,6 +180,7 @@ def wire_chat(
         notes: int,
         also: Sequence[str],
         options: SearchOptions,
+        before: int | None = None,
     ) -> tuple[Any, Any, Any]:
         question = question.strip()
         if not question:
@@ -192,7 +193,13 @@ def wire_chat(
             in_conversation = engine.new_conversation(in_library)
         index = desk.turns(in_library, in_conversation)
         events = engine.ask(
-            in_library, question, conversation=in_conversation, notes=notes or None, also=also, options=options
+            in_library,
+            question,
+            conversation=in_conversation,
+            notes=notes or None,
+            also=also,
+            options=options,
+            before=before,
         )
         desk.answering = Answering(in_library, in_conversation, index, question, Background(events))
         desk.conversations[in_library] = in_conversation
@@ -218,8 +225,12 @@ def wire_chat(
         return start(question, where, number, notes, also, typed(*fields))
 
     @told
-    def ask_example(event: gr.EventData, *rest: Any) -> Any:
-        return ask(str(event.question), *rest)
+    def ask_shown(
+        event: gr.EventData, where: str, number: int | None, notes: int, also: Sequence[str], *fields: Any
+    ) -> Any:
+        """An example, or a question of the conversation once more, as if nothing had been said since."""
+        before = None if event.index is None else int(event.index)
+        return start(str(event.question), where, number, notes, also, typed(*fields), before)
 
     @told
     def ask_again(
@@ -227,13 +238,15 @@ def wire_chat(
     ) -> Any:
         """The same question once more, though the notes do not seem to say, or with another search."""
         exchanges = desk.engine.exchanges(where, number) if number is not None else ()
-        if int(event.index) >= len(exchanges):
+        index = int(event.index)
+        if index >= len(exchanges):
             return gr.skip()
-        before = exchanges[int(event.index)].trace.retrieval
+        before = exchanges[index].trace.retrieval
         # It is held to what it was held to then; what is set for the next question is another matter.
-        rewrite = str(event.rewrite) or (before.queries[0] if len(before.queries) > 1 else "")
+        rewrite = str(event.rewrite) or before.queries[0]
         options = replace(typed(*fields), filters=before.filters, rewrite=rewrite, anyway=bool(event.anyway))
-        _, number, thread = start(before.question, where, number, notes, also, options)
+        # The refusal is left out of the history: a small model that reads one refuses again.
+        _, number, thread = start(before.question, where, number, notes, also, options, index)
         return gr.skip(), number, thread  # what is being typed stays
 
     def stop() -> Any:
@@ -248,7 +261,7 @@ def wire_chat(
     tab.question.submit(ask, [tab.question, *asked], started, **quiet).then(
         follow, [library, conversation], shown, concurrency_limit=None, **quiet
     )
-    tab.thread.ask(ask_example, asked, started, **quiet).then(
+    tab.thread.ask(ask_shown, asked, started, **quiet).then(
         follow, [library, conversation], shown, concurrency_limit=None, **quiet
     )
     tab.thread.again(ask_again, asked, started, **quiet).then(

@@ -270,7 +270,7 @@ def answer(trace: Trace, index: int, ages: Mapping[str, str] = MappingProxyType(
     parts.append(
         '<div class="fn-actions">'
         f'<button type="button" data-do="retry" data-question="{escape(trace.retrieval.question)}" '
-        f'title="{escape(texts.RETRY_TITLE)}">'
+        f'data-index="{index}" title="{escape(texts.RETRY_TITLE)}">'
         f"{escape(texts.RETRY)}</button>"
         f'<button type="button" data-do="copy" data-copy="{escape(finished.text)}" data-done="{escape(texts.COPIED)}">'
         f"{escape(texts.COPY)}</button>"

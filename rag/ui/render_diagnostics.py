@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rag.answering.places import numbered_place
-from rag.answering.remarks import held_to, was_asked
+from rag.answering.remarks import held_to, loosened, was_asked
 from rag.types import Chunk, HealthCheck, Passage, Prompt, Retrieval, Trace, Verdict, Window
 from rag.ui import texts
 from rag.ui.render import date, duration, escape, figure, many, notice, score, term
@@ -42,6 +42,8 @@ def _query(retrieval: Retrieval) -> str:
         rows.append((texts.QUERY_NOTE, escape(retrieval.rewrite_note)))
     holding = held_to(retrieval.filters)
     rows.append((texts.QUERY_HELD_TO, escape(" · ".join(holding) or texts.QUERY_EVERYTHING)))
+    if retrieval.loosened:
+        rows.append((texts.QUERY_QUOTED, escape(loosened(retrieval))))
     listed = "".join(f'<dt>{name}</dt><dd dir="auto">{value}</dd>' for name, value in rows)
     return _section(escape(texts.SECTION_QUERY), f'<dl class="fn-pairs">{listed}</dl>', "query")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rag.answering.remarks import caution, held_to, was_asked
+from rag.answering.remarks import caution, held_to, loosened, was_asked
 from rag.types import Filters, Retrieval, SearchOptions, Trace
 from rag.ui import texts
 from rag.ui.render import escape, many, notice
@@ -42,7 +42,7 @@ def searched(retrieval: Retrieval, index: int | None) -> str:
         index: The exchange's place in the conversation, for searching something else instead; None while it is made.
     """
     rewritten = len(retrieval.queries) > 1
-    holding = _held(retrieval.filters)
+    holding = f"{_held(retrieval.filters)} {escape(loosened(retrieval))}".strip()
     if not rewritten and not retrieval.hypothetical:
         return f'<p class="fn-searched">{holding}</p>' if holding else ""
     line = escape(texts.SEARCHED.format(query=retrieval.queries[0])) if rewritten else ""

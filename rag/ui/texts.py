@@ -507,6 +507,7 @@ QUERY_SEARCHED = "searched"
 QUERY_NOTE = "note"
 QUERY_HYPOTHETICAL = "made up"
 QUERY_HELD_TO = "held to"
+QUERY_QUOTED = "quoted"
 QUERY_EVERYTHING = "nothing: everything was searched"
 SECTION_STAGES = "Steps of the search"
 COLUMN_STAGE = "Step"
@@ -562,7 +563,7 @@ PLAIN_WORDS = {
     "clause": "Passages of the section or clause that the question names by its number.",
     "multivector": "The best passages compared with the question token by token, by the embedder itself.",
     "rerank": "A second model has read question and passage together and sorted the best of them.",
-    "fold": "Passages that say nearly the same are folded into the best of them.",
+    "fold": "Passages that say nearly the same are folded into the best; what only lists what follows comes last.",
     "follow": "Passages that a found one refers to (“see Table C.4”), one step far.",
     "hypothetical": "HyDE: the model made up a passage that would answer, and it was searched beside the question.",
     "weight": "How much this search's ranks count in the fusion; without a vote its hits are only shown.",

@@ -79,7 +79,7 @@ element.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-do]");
   if (!button) return;
   const what = button.dataset.do;
-  if (what === "retry") trigger("ask", { question: button.dataset.question });
+  if (what === "retry") trigger("ask", { question: button.dataset.question, index: button.dataset.index ?? null });
   if (what === "edit") {
     const field = document.querySelector("#question textarea");
     field.value = button.dataset.question;

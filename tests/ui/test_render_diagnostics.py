@@ -57,6 +57,10 @@ def test_every_step_tells_what_it_found_and_why_it_weighed_so() -> None:
     query = parse(render_diagnostics.report(retrieval, None)).text
     assert HOSTILE in query
     assert "file heron" in query
+    assert "word for word" not in query
+    loosened = replace(retrieval, loosened=("steam valve", HOSTILE))
+    said = f"no passage holds “steam valve” and “{HOSTILE}” word for word: searched without that"
+    assert said in parse(render_diagnostics.report(loosened, None)).text
 
 
 def test_chunks_that_were_joined_say_in_which_passage_they_are() -> None:

@@ -37,6 +37,15 @@ def test_what_was_searched_is_told_where_it_is_not_what_was_typed() -> None:
     assert HOSTILE in parse(render_search.searched(made_up, 0)).text
 
 
+def test_quoted_words_that_were_not_asked_for_are_told_whatever_else_is() -> None:
+    said = f"no passage holds “steam valve” and “{HOSTILE}” word for word: searched without that"
+    phrases = ("steam valve", HOSTILE)
+    plain = make_retrieval(make_chunk(1), loosened=phrases)
+    assert parse(render_search.searched(plain, 0)).text == said
+    for more in ({"query": "Rewritten"}, {"hypothetical": "Made up"}, {"filters": Filters(files=("heron",))}):
+        assert said in parse(render_search.searched(make_retrieval(make_chunk(1), loosened=phrases, **more), 0)).text
+
+
 def test_a_question_held_to_too_little_says_so_and_one_without_a_hit_offers_no_model() -> None:
     retrieval = make_retrieval(make_chunk(1), filters=Filters(files=("heron",)), evidence=judged(Verdict.NONE))
     refused = Answer("Not there.", "not_in_notes")

@@ -12,7 +12,7 @@ from types import TracebackType
 from rag.answering.chain import Answering, AnswerRun
 from rag.answering.citations import without_marks
 from rag.answering.export import to_markdown
-from rag.errors import LibraryCorrupt, LibraryError, ModelError, RagError, SourceError
+from rag.errors import LibraryCorrupt, LibraryError, ModelError, ModelMissing, RagError, SourceError
 from rag.index.check import check, repair
 from rag.index.chunking.chunks import ChunkProfile
 from rag.index.instep import InStep
@@ -410,6 +410,7 @@ class Engine:
         question: str,
         *,
         conversation: int | None = None,
+        before: int | None = None,
         notes: int | None = None,
         also: Sequence[str] = (),
         options: SearchOptions = DEFAULT_SEARCH,
@@ -421,6 +422,8 @@ class Engine:
             question: The question.
             also: Other libraries to search with it, built with the same embedder.
             conversation: Its earlier exchanges are the history, and this one is kept there; None: kept nowhere.
+            before: The number, from 0, of the conversation's exchange before which the history ends, where that one is
+                asked again; None: all of it is the history.
             notes: Passages for the model; None: by the settings, else by the evidence and the model's size.
             options: What the person decided for this question.
 
@@ -434,7 +437,7 @@ class Engine:
             wanted = notes or self.settings.notes or None
             retriever = self._retriever(library, *also, chat=chat, options=options)
             answering = Answering(retriever, chat, wanted, self.settings.answer_tokens, options)
-            run = AnswerRun(answering, question.strip(), _turns(exchanges))
+            run = AnswerRun(answering, question.strip(), _turns(exchanges[:before]))
             events = run.events()
             try:
                 for event in events:
@@ -510,10 +513,18 @@ class Engine:
         chunk = held[1]
         if chunk.page is None:
             raise LibraryError(f"{chunk.path} has no pages.", "The passage's text is all there is to show.")
-        texts = [chunk.text[span.start - chunk.span.start : span.end - chunk.span.start] for span in spans]
+        begins_on = chunk.page
+        if spans and not chunk.span.start <= spans[0].start < chunk.span.end:
+            # The passage was put together with its neighbours, under the first one's id.
+            others = held[0].catalog.chunks_of(chunk.file_id)
+            chunk = next((one for one in others if one.span.start <= spans[0].start < one.span.end), chunk)
+        texts = [
+            chunk.text[max(0, span.start - chunk.span.start) : max(0, span.end - chunk.span.start)] for span in spans
+        ]
+        texts = [text for text in texts if text.strip()]
         page = chunk.page_at(spans[0].start) if spans else chunk.page
         return self._readers.page_image(
-            record.absolute, page or chunk.page, texts or [chunk.text], _PAGE_ZOOM, self._passwords
+            record.absolute, page or begins_on, texts or [chunk.text], _PAGE_ZOOM, self._passwords
         )
 
     def file_page_image(self, library: str, file_id: int, page: int) -> bytes:
@@ -766,6 +777,10 @@ class Engine:
         embedder, kept = self._embedder(filled), libraries[0].catalog.settings()
         hyde = kept.hyde if options.hyde is None else options.hyde
         sorts = kept.rerank if options.rerank is None else options.rerank
+        if options.hyde and chat is None:
+            raise ModelMissing("There is no chat model to make up a passage.", "Ask without HyDE, or fetch a model.")
+        if options.rerank and self._models.reranker()[0] is None:
+            raise ModelMissing(self._models.reranker()[1], "Ask without the reranker, or fetch it.")
         return Retriever(
             libraries=libraries,
             embedder=embedder,
@@ -830,5 +845,5 @@ def _turns(exchanges: Sequence[Exchange]) -> tuple[Turn, ...]:
     for exchange in exchanges:
         answer = exchange.trace.answer
         if answer.outcome in ("answered", "not_in_notes"):
-            turns += [Turn("user", exchange.question), Turn("assistant", without_marks(answer.text))]
+            turns += [Turn("user", exchange.trace.retrieval.queries[-1]), Turn("assistant", without_marks(answer.text))]
     return tuple(turns)

@@ -2,7 +2,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fakes.ollama_server import OllamaStandIn
+from fakes.ollama_server import Failure, OllamaStandIn
 from material import write_notes
 
 from rag.engine import SAMPLES, Engine
@@ -12,6 +12,7 @@ from rag.errors import (
     LibraryEmpty,
     LibraryError,
     ModelFailed,
+    ModelMissing,
     SettingsError,
     SourceError,
 )
@@ -165,6 +166,12 @@ def test_a_person_decides_what_is_searched(settings: Settings, ollama: OllamaSta
         assert engine.search(SAMPLES, "roses").hypothetical == ollama.reply[0]
         assert engine.search(SAMPLES, "roses", options=SearchOptions(hyde=False)).hypothetical == ""
         assert engine.reranker()[0] is False
+        with pytest.raises(ModelMissing, match="bge-reranker-v2-m3"):
+            engine.search(SAMPLES, "roses", options=SearchOptions(rerank=True))
+        ollama.failures.append(Failure("/api/chat", status=500))
+        failed = engine.search(SAMPLES, "roses")
+        assert failed.hits
+        assert "No passage was made up" in next(stage.note for stage in failed.stages if "hypothetical" in stage.name)
 
 
 def test_what_no_filter_lets_through_is_not_asked_of_the_model(
@@ -183,6 +190,11 @@ def test_a_page_is_drawn_for_a_pdf_and_refused_for_others(engine: Engine, tmp_pa
     list(engine.sync(SAMPLES, engine.sample_folder()))
     hit = next(hit for hit in engine.search(SAMPLES, "heron first season").hits if hit.chunk.path.endswith(".pdf"))
     assert engine.page_image(SAMPLES, hit.chunk.id).startswith(b"\x89PNG")
+    pieces = engine._shelf.library(SAMPLES).catalog.chunks_of(hit.chunk.file_id)
+    first, *_, last = sorted(pieces, key=lambda chunk: chunk.span.start)
+    # Of a passage that was put together, the first chunk's name is known, and the place that is cited.
+    assert engine.page_image(SAMPLES, first.id, [last.span]) == engine.page_image(SAMPLES, last.id, [last.span])
+    assert engine.page_image(SAMPLES, first.id, [last.span]) != engine.page_image(SAMPLES, first.id)
     note = next(hit for hit in engine.search(SAMPLES, "sourdough").hits if hit.chunk.page is None)
     with pytest.raises(LibraryError, match="no pages"):
         engine.page_image(SAMPLES, note.chunk.id)

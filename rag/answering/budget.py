@@ -187,9 +187,10 @@ def joined(chunks: Sequence[Chunk]) -> Chunk:
     whole, *others = sorted(chunks, key=lambda chunk: chunk.span.start)
     for chunk in others:
         gap = chunk.span.start - whole.span.end
-        breaks = chunk.page_breaks
-        if chunk.page is not None and whole.page_end is not None and chunk.page > whole.page_end:
-            breaks = (chunk.span.start, *breaks)
+        # Those in what both share are known; pages between the two, with nothing on them, end where the second begins.
+        breaks = tuple(at for at in chunk.page_breaks if at >= whole.span.end)
+        if chunk.page is not None and whole.page_end is not None:
+            breaks = (chunk.span.start,) * (chunk.page - whole.page_end) + breaks
         place = whole.place
         if place and chunk.place and place.unit == chunk.place.unit:
             place = Place(place.unit, place.first, chunk.place.last)
@@ -198,7 +199,7 @@ def joined(chunks: Sequence[Chunk]) -> Chunk:
             text=whole.text + "\n" * max(0, gap) + chunk.text[max(0, -gap) :],
             span=replace(whole.span, end=chunk.span.end),
             page_end=chunk.page_end,
-            page_breaks=tuple(sorted({*whole.page_breaks, *breaks})),
+            page_breaks=(*whole.page_breaks, *breaks),
             place=place,
             tokens=whole.tokens + chunk.tokens,
             stance=whole.stance if whole.stance == chunk.stance else "",

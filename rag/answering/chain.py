@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
@@ -30,7 +30,7 @@ from rag.errors import ModelError
 from rag.models.base import ChatModel
 from rag.models.thinking import without_thinking
 from rag.retrieval.lexical import weigh_terms
-from rag.retrieval.query import parse_query
+from rag.retrieval.query import merged, parse_query
 from rag.retrieval.retriever import Retriever
 from rag.types import (
     DEFAULT_SEARCH,
@@ -105,13 +105,14 @@ class Answering:
 
     def _condense(self, state: State) -> tuple[str, str]:
         if self.options.rewrite:
-            return self.options.rewrite, "Searched as you wrote it."
+            return parse_query(self.options.rewrite)[0], "Searched as you wrote it."
         text, _ = parse_query(state["question"])
         return condense(text, state["history"], self.chat)
 
     def _retrieve(self, state: State) -> Retrieval:
         query, note = state["query"]
-        return self.retriever.search(state["question"], query, note, self.options)
+        filters = merged(parse_query(self.options.rewrite)[1], self.options.filters)
+        return self.retriever.search(state["question"], query, note, replace(self.options, filters=filters))
 
     def _prompt(self, state: State) -> Prompt:
         if self.chat is None:

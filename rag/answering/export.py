@@ -22,7 +22,8 @@ def to_markdown(title: str, exchanges: Sequence[Exchange]) -> str:
         mark, sentence = caution(trace.retrieval)
         if mark and trace.answer.outcome == "answered":
             parts += [f"> {mark}. {sentence}", ""]
-        parts += [f"> {warning}" for warning in trace.answer.warnings]
+        for warning in trace.answer.warnings:
+            parts += [f"> {warning}", ""]
         parts += _sources(trace.answer)
     return "\n".join(parts).rstrip() + "\n"
 

@@ -93,6 +93,7 @@ def search_lexical(library: Library, query_terms: QueryTerms, limit: int, within
     scores = _scores(query_terms, held)
     best = sorted(scores, key=lambda id_: -scores[id_])[:limit]
     chunks = library.catalog.chunks(best)
+    best = [id_ for id_ in best if id_ in chunks]  # a sync may have replaced one meanwhile
     hits = tuple(Hit(chunks[id_], scores[id_], rank) for rank, id_ in enumerate(best, start=1))
     coverage = query_terms.share(held[best[0]]) if best else 0.0
     margin = 1 - scores[best[1]] / scores[best[0]] if len(best) > 1 else 0.0

@@ -79,11 +79,16 @@ def follow(hits: Sequence[Hit], places: Sequence[tuple[Library, Selection | None
     found: list[Hit] = []
     for hit in hits[:_FOLLOWED_FROM]:
         library, within = held.get(hit.chunk.library) or places[0]
-        for reference in references(hit.chunk.text):
-            chunk = _meant(reference, hit.chunk, library)
-            if chunk is None or chunk.id in seen or len(found) == _MOST:
-                continue
-            if within is not None and not within.among([chunk.id]):
+        chunks: tuple[Chunk, ...] | None = None
+        for reference in dict.fromkeys(references(hit.chunk.text)):
+            if len(found) == _MOST:
+                break
+            if reference.caption:
+                chunks = library.catalog.chunks_of(hit.chunk.file_id) if chunks is None else chunks
+                chunk = _captioned(reference.caption, chunks, hit.chunk)
+            else:
+                chunk = _in_section(reference.section, hit.chunk, library)
+            if chunk is None or chunk.id in seen or (within is not None and not within.among([chunk.id])):
                 continue
             seen.add(chunk.id)
             note = f"“{reference.words}” in passage {hit.rank}"
@@ -91,12 +96,10 @@ def follow(hits: Sequence[Hit], places: Sequence[tuple[Library, Selection | None
     return Stage("follow", "", tuple(found), time.perf_counter() - started)
 
 
-def _meant(reference: Reference, chunk: Chunk, library: Library) -> Chunk | None:
-    if reference.caption:
-        return _captioned(reference.caption, library.catalog.chunks_of(chunk.file_id), chunk)
-    if reference.section == chunk.section:
+def _in_section(number: str, referring: Chunk, library: Library) -> Chunk | None:
+    if number == referring.section:
         return None
-    return next(iter(library.catalog.chunks_in_section(reference.section, chunk.file_id)), None)
+    return library.catalog.first_in_section(number, referring.file_id)
 
 
 def _captioned(number: str, chunks: Sequence[Chunk], referring: Chunk) -> Chunk | None:

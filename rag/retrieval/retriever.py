@@ -18,7 +18,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict
 
-from rag.errors import LibraryEmpty, QueryError
+from rag.errors import LibraryEmpty, ModelError, QueryError
 from rag.index.library import Library
 from rag.index.selection import Selection, select
 from rag.models.base import ChatModel, Embedder
@@ -36,8 +36,6 @@ from rag.retrieval.references import follow
 from rag.retrieval.reranking import rerank
 from rag.retrieval.sparse import search_sparse
 from rag.types import DEFAULT_SEARCH, Evidence, Filters, Hit, Retrieval, SearchOptions, Stage, Verdict
-
-_NO_PHRASE = "No passage that may be searched holds “{phrases}” word for word: searched without asking for that."
 
 AS_TYPED = 0.3
 HYPOTHETICAL = 0.5
@@ -94,21 +92,22 @@ class Retriever(BaseRetriever):
         for library in self.libraries:
             library.check_embedder(self.embedder.identity)
         places = _places(filled, filters)
-        if own.phrases and not any(within.count for _, within in places if within is not None):
+        loosened: tuple[str, ...] = ()
+        if own.phrases and not _lets_through(places):
             # Marks of quotation in a question do not always mean that the words are to be found as they stand.
-            rewrite_note = f"{rewrite_note} {_NO_PHRASE.format(phrases='”, “'.join(own.phrases))}".strip()
-            filters = merged(replace(own, phrases=()), readable(options.filters))
-            places = _places(filled, filters)
+            without = merged(replace(own, phrases=()), readable(options.filters))
+            if _lets_through(more := _places(filled, without)):
+                places, filters, loosened = more, without, own.phrases
         search = _Search(self, places)
         clause = list(search.clause(query))
         stages = [*search.legs(query, "", 1.0), *clause]
         if typed and typed != query:
             stages += search.legs(typed, "as typed", AS_TYPED)
-        passage = self._made_up(query, search.seconds)
-        if passage:
-            stages += search.made_up(passage)
+        passage, found = self._made_up(query, search)
+        stages += found
         stages.append(fuse(stages))
-        stages += self._sorted_anew(query, stages[-1].hits)
+        asked_for = [hit.chunk.id for stage in clause if stage.weight > 1 for hit in stage.hits]
+        stages += self._sorted_anew(query, stages[-1].hits, asked_for)
         stages.append(fold(stages[-1], {hit.chunk.id for stage in clause if stage.weight for hit in stage.hits}))
         hits = stages[-1].hits
         stages.append(follow(hits, places))
@@ -123,25 +122,34 @@ class Retriever(BaseRetriever):
             seconds=search.seconds | {stage.name: stage.seconds for stage in stages},
             filters=filters,
             hypothetical=passage,
+            loosened=loosened,
         )
 
-    def _made_up(self, query: str, seconds: dict[str, float]) -> str:
+    def _made_up(self, query: str, search: _Search) -> tuple[str, list[Stage]]:
+        """The passage that the model makes up, and what is found with it; a search does not fail for want of it."""
         if self.writer is None:
-            return ""
+            return "", []
         started = time.perf_counter()
-        passage = write_hypothetical(query, self.writer)
-        seconds["hypothetical"] = time.perf_counter() - started
-        return passage
+        try:
+            passage = write_hypothetical(query, self.writer)
+        except ModelError as error:
+            seconds = time.perf_counter() - started
+            return "", [Stage("dense: hypothetical", "cosine", (), seconds, 0.0, f"No passage was made up: {error}")]
+        search.seconds["hypothetical"] = time.perf_counter() - started
+        return passage, search.made_up(passage) if passage else []
 
-    def _sorted_anew(self, query: str, hits: Sequence[Hit]) -> Iterator[Stage]:
-        """The best of what was found, compared with the question once more by what costs a pass through a model."""
+    def _sorted_anew(self, query: str, hits: Sequence[Hit], asked_for: Sequence[str]) -> Iterator[Stage]:
+        """The best of what was found, compared with the question once more by what costs a pass through a model.
+
+        A section that was asked for by its number stays in front: that it is meant, no model knows better.
+        """
         best = hits[: self.candidates]
         stage = rescore(query, best, self.embedder) if self.by_tokens else None
         if stage is not None:
-            yield stage
+            yield (stage := _with_first(stage, asked_for))
             best = stage.hits
         if self.reranker is not None:
-            yield rerank(query, best, self.reranker)
+            yield _with_first(rerank(query, best, self.reranker), asked_for)
 
     def _verdict(
         self, query: str, hits: Sequence[Hit], stages: Sequence[Stage], filled: Sequence[Library], filters: Filters
@@ -260,6 +268,17 @@ class _Search:
 def _places(filled: Sequence[Library], filters: Filters) -> list[tuple[Library, Selection | None]]:
     """Libraries, each with what the filters let through."""
     return [(library, select(library.catalog, filters)) for library in filled]
+
+
+def _with_first(stage: Stage, ids: Sequence[str]) -> Stage:
+    """The stage with these chunks in front, in this order."""
+    place = {id_: at for at, id_ in enumerate(ids)}
+    hits = sorted(stage.hits, key=lambda hit: place.get(hit.chunk.id, len(ids)))
+    return replace(stage, hits=tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1)))
+
+
+def _lets_through(places: Sequence[tuple[Library, Selection | None]]) -> bool:
+    return any(within is None or within.count for _, within in places)
 
 
 def _labelled(stage: Stage, label: str, share: float) -> Stage:

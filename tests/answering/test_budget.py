@@ -76,6 +76,8 @@ def test_neighbours_become_one_text_that_is_the_documents() -> None:
     assert (whole.page, whole.page_end) == (2, 3)
     assert [whole.page_at(offset) for offset in (0, 46, 49, 60)] == [2, 2, 3, 3]
     assert whole.tokens == 30
+    with_gap = joined([chunk(*FIRST, page=3, page_end=3), chunk(*SECOND, page=5, page_end=5)])
+    assert [with_gap.page_at(offset) for offset in (0, 26, 27)] == [3, 3, 5]
     lines = joined([chunk(*FIRST, place=Place("line", 1, 1)), chunk(*SECOND, place=Place("line", 1, 4))])
     assert lines.place == Place("line", 1, 4)
 

@@ -11,6 +11,7 @@ from rag.index.plan import make_plan
 from rag.index.sync import apply_plan
 from rag.models.bundled import BundledEmbedder
 from rag.models.ollama import OllamaChat
+from rag.models.reranker import Reranker
 from rag.retrieval.retriever import Retriever
 from rag.settings import Settings
 from rag.sources.workers import ReaderPool
@@ -88,10 +89,14 @@ def test_a_phrase_is_exact_where_a_passage_holds_it(retriever: Retriever) -> Non
     assert exact.filters.phrases == ("first shoots",)
     quoted = retriever.search('When does the "steam valve" open?')
     assert quoted.filters.phrases == ()
-    assert "No passage that may be searched holds “steam valve” word for word" in quoted.rewrite_note
+    assert quoted.loosened == ("steam valve",)
     assert quoted.hits[0].chunk.path == "boiler.md"
-    asked_for = retriever.search("valve", options=SearchOptions(Filters(phrases=("steam valve",))))
-    assert asked_for.hits == ()
+    for nothing in (
+        retriever.search("valve", options=SearchOptions(Filters(phrases=("steam valve",)))),
+        retriever.search('the "relief valve" file:nowhere'),  # not the phrase's fault
+    ):
+        assert nothing.hits == ()
+        assert nothing.loosened == ()
 
 
 def test_a_made_up_passage_is_searched_beside_the_question(
@@ -105,6 +110,37 @@ def test_a_made_up_passage_is_searched_beside_the_question(
     assert stages["dense: hypothetical"].hits[0].chunk.path == "garden.md"
     assert 0 < stages["dense: hypothetical"].weight < 1
     assert retrieval.seconds["hypothetical"] > 0
+
+
+class Contrary(Reranker):
+    """Likes best what was found last."""
+
+    name, device = "contrary", "cpu"
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def scores(self, query: str, texts: list[str]) -> list[float]:
+        return [float(at) for at in range(len(texts))]
+
+    def reads_whole(self, query: str, text: str) -> bool:
+        return True
+
+
+def test_a_reranker_sorts_what_was_found_but_no_section_that_was_asked_for(
+    retriever: Retriever, tmp_path: Path, embedder: BundledEmbedder, readers: ReaderPool
+) -> None:
+    contrary = retriever.model_copy(update={"reranker": Contrary()})
+    fused = retriever.search("When does the valve open?").hits
+    assert [hit.chunk.id for hit in contrary.search("When does the valve open?").hits] == [
+        hit.chunk.id for hit in reversed(fused)
+    ]
+    (library,) = retriever.libraries
+    clauses = "# 3 Valves\n\nA valve is checked every year.\n\n# 4 Pumps\n\nA pump is checked every day.\n"
+    profile = ChunkProfile(100, 20)
+    root = write_notes(tmp_path / "notes", {"rules.md": clauses})
+    list(apply_plan(library, make_plan(library, root, profile), embedder, readers, profile))
+    assert contrary.search("What does section 4 say?").hits[0].chunk.section == "4"
 
 
 def test_copies_are_listed_with_the_best(

@@ -154,7 +154,7 @@ def test_a_person_decides_what_is_searched(settings: Settings, ollama: OllamaSta
         first, *_, last = engine.ask(SAMPLES, "And when?", options=SearchOptions(rewrite="When are the roses cut?"))
         assert isinstance(first, RetrievalDone)
         assert first.retrieval.queries == ("When are the roses cut?", "And when?")
-        assert first.retrieval.rewrite_note == "Searched as you wrote it."
+        assert first.retrieval.rewrite_note == "Searched as told."
         assert first.prompt is not None
         assert "Question: When are the roses cut?" in first.prompt.messages[-1].content
         assert isinstance(last, AnswerDone)

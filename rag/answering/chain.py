@@ -105,7 +105,7 @@ class Answering:
 
     def _condense(self, state: State) -> tuple[str, str]:
         if self.options.rewrite:
-            return parse_query(self.options.rewrite)[0], "Searched as you wrote it."
+            return parse_query(self.options.rewrite)[0], "Searched as told."
         text, _ = parse_query(state["question"])
         return condense(text, state["history"], self.chat)
 

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -600,24 +600,26 @@ class Catalog:
             rows = execute(f"{_CHUNK} WHERE chunk.file_id = ? ORDER BY chunk.span_start", (file_id,)).fetchall()
         return tuple(_chunk(row) for row in rows)
 
-    def chunks_in_section(self, number: str, file_id: int) -> tuple[Chunk, ...]:
-        """The chunks of a section, in order: in that file, else in another one of its folder.
+    def first_in_section(self, number: str, file_id: int) -> Chunk | None:
+        """The chunk that a section begins with: in that file, else in another one of its folder.
 
         Args:
             number: The section's number in canonical form.
             file_id: The file that a reference stands in.
         """
         with self._statement("read") as execute:
-            rows = execute(
-                f"{_CHUNK} WHERE chunk.section = ?1 AND chunk.section != '' AND NOT chunk.contents"
-                " AND file.root = (SELECT root FROM file WHERE id = ?2)"
-                " ORDER BY file.id != ?2, file.path, chunk.span_start",
-                (number, file_id),
-            ).fetchall()
-            own = execute("SELECT path FROM file WHERE id = ?", (file_id,)).fetchone()
-        folder = PurePosixPath(own[0]).parent if own else None
-        found = [chunk for chunk in map(_chunk, rows) if PurePosixPath(chunk.path).parent == folder]
-        return tuple(chunk for chunk in found if chunk.file_id == found[0].file_id)
+            row = execute("SELECT root, path FROM file WHERE id = ?", (file_id,)).fetchone()
+            if row is None:
+                return None
+            folder = row[1].rpartition("/")[0]
+            # Paths of the folder itself: its name and one part more.
+            found = execute(
+                f"{_CHUNK} WHERE chunk.section = ?1 AND chunk.section != '' AND NOT chunk.contents AND file.root = ?2"
+                " AND substr(file.path, 1, ?3) = ?4 AND instr(substr(file.path, ?3 + 1), '/') = 0"
+                " ORDER BY file.id != ?5, file.path, chunk.span_start LIMIT 1",
+                (number, row[0], len(folder) + bool(folder), f"{folder}/" if folder else "", file_id),
+            ).fetchone()
+        return _chunk(found) if found else None
 
     def chunk_ids(self) -> set[str]:
         """Ids of all chunks."""

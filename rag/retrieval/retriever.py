@@ -23,7 +23,7 @@ from rag.index.library import Library
 from rag.index.selection import Selection, select
 from rag.models.base import ChatModel, Embedder
 from rag.models.reranker import Reranker
-from rag.retrieval.clause import search_clause
+from rag.retrieval.clause import SURE, UNSURE, search_clause
 from rag.retrieval.dense import search_dense
 from rag.retrieval.evidence import judge
 from rag.retrieval.folding import fold
@@ -106,7 +106,7 @@ class Retriever(BaseRetriever):
         passage, found = self._made_up(query, search)
         stages += found
         stages.append(fuse(stages))
-        asked_for = [hit.chunk.id for stage in clause if stage.weight > 1 for hit in stage.hits]
+        asked_for = [hit.chunk.id for stage in clause if stage.weight == SURE for hit in stage.hits]
         stages += self._sorted_anew(query, stages[-1].hits, asked_for)
         stages.append(fold(stages[-1], {hit.chunk.id for stage in clause if stage.weight for hit in stage.hits}))
         hits = stages[-1].hits
@@ -232,6 +232,11 @@ class _Search:
         named = [stage for stage in found if stage is not None]
         if named:
             nothing = replace(named[0], hits=(), seconds=0.0, weight=0.0, note="")
+            sure = [stage for stage in named if stage.weight == SURE]
+            if len(sure) > 1:  # each library has what is asked for: which one is meant, is not said
+                found = [stage and replace(stage, weight=min(stage.weight, UNSURE)) for stage in found]
+            elif sure:
+                found = [stage if stage in sure else None for stage in found]
             yield self._together([stage or nothing for stage in found])
 
     @property

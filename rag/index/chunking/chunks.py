@@ -138,8 +138,8 @@ def embedded_text_of(chunk: Chunk) -> str:
     return embedded_text(chunk.title, chunk.heading_path, chunk.section, chunk.context, chunk.text)
 
 
-class _Sections:
-    """A document cut by its sections."""
+class _Cut:
+    """A document that is being cut."""
 
     def __init__(
         self, document: SourceDocument, measure: Measure, profile: ChunkProfile, longest: int, known: Known
@@ -149,6 +149,10 @@ class _Sections:
         self._profile = profile
         self._longest = longest
         self._known = known
+
+
+class _Sections(_Cut):
+    """A document cut by its sections."""
 
     def pieces(self) -> Iterator[tuple[Span, Block, str]]:
         """The chunks, each with its block and what has to be read above it."""
@@ -179,17 +183,8 @@ class _Sections:
         return min(self._profile.limit, self._room(block))
 
 
-class _Windows:
+class _Windows(_Cut):
     """A document cut into windows of words, wherever its sections begin."""
-
-    def __init__(
-        self, document: SourceDocument, measure: Measure, profile: ChunkProfile, longest: int, known: Known
-    ) -> None:
-        self._document = document
-        self._measure = measure
-        self._profile = profile
-        self._longest = longest
-        self._known = known
 
     def pieces(self) -> Iterator[tuple[Span, Block, str]]:
         """The chunks, each with the block that most of it lies in."""

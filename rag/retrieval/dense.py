@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from rag.index.library import Library
 from rag.index.selection import Selection
-from rag.types import Hit, Stage
+from rag.retrieval.ranking import looked_up
+from rag.types import Stage
 
 _FEW = 2000
 """Chunks let through by filters up to which all their vectors are compared: about as long as a search of the index."""
@@ -27,11 +28,7 @@ def search_dense(library: Library, vector: Sequence[float], limit: int, within: 
     """
     started = time.perf_counter()
     found = library.vectors.search(vector, limit) if within is None else _held(library, vector, limit, within)
-    chunks = library.catalog.chunks([chunk_id for chunk_id, _ in found])
-    # A vector without a chunk is left over from an interrupted sync; it is no passage of this library.
-    known = [(chunks[chunk_id], cosine) for chunk_id, cosine in found if chunk_id in chunks]
-    hits = tuple(Hit(chunk, cosine, rank) for rank, (chunk, cosine) in enumerate(known, start=1))
-    return Stage("dense", "cosine", hits, time.perf_counter() - started)
+    return Stage("dense", "cosine", looked_up(library.catalog, found), time.perf_counter() - started)
 
 
 def _held(library: Library, vector: Sequence[float], limit: int, within: Selection) -> list[tuple[str, float]]:

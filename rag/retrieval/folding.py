@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from rag.retrieval.ranking import numbered
 from rag.types import Hit, Stage
 
 NEARLY = 0.8
@@ -47,7 +48,7 @@ def fold(ranking: Stage, asked_for: Collection[str] = ()) -> Stage:
         else:
             folded += 1
             kept[twin] = replace(kept[twin], copies=(*kept[twin].copies, hit.chunk))
-    hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate((*kept, *contents), start=1))
+    hits = numbered((*kept, *contents))
     return Stage("fold", ranking.score_name, hits, time.perf_counter() - started, note=_note(folded, len(contents)))
 
 

@@ -13,6 +13,7 @@ from rag.index.catalog import Catalog
 from rag.index.library import Library
 from rag.index.selection import Selection
 from rag.index.terms import terms
+from rag.retrieval.ranking import looked_up
 from rag.types import Chunk, Hit, Stage
 
 _K1, _B = 1.2, 0.75
@@ -92,11 +93,9 @@ def search_lexical(library: Library, query_terms: QueryTerms, limit: int, within
     held = _candidates(library.catalog, query_terms, max(limit, _CANDIDATES), within)
     scores = _scores(query_terms, held)
     best = sorted(scores, key=lambda id_: -scores[id_])[:limit]
-    chunks = library.catalog.chunks(best)
-    best = [id_ for id_ in best if id_ in chunks]  # a sync may have replaced one meanwhile
-    hits = tuple(Hit(chunks[id_], scores[id_], rank) for rank, id_ in enumerate(best, start=1))
-    coverage = query_terms.share(held[best[0]]) if best else 0.0
-    margin = 1 - scores[best[1]] / scores[best[0]] if len(best) > 1 else 0.0
+    hits = looked_up(library.catalog, [(id_, scores[id_]) for id_ in best])
+    coverage = query_terms.share(held[hits[0].chunk.id]) if hits else 0.0
+    margin = 1 - hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     sure = (coverage + _MARGIN_WEIGHT * margin - _DOUBTED) / (_TRUSTED - _DOUBTED)
     weight = round(min(1.0, max(0.0, sure)) * (_LEAST_VOTE + _MORE_BY_COVERAGE * coverage), 2)
     return Stage("lexical", "bm25", hits, time.perf_counter() - started, weight, _note(hits, coverage, margin, weight))

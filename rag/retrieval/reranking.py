@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from rag.index.chunking.chunks import embedded_text_of
 from rag.models.reranker import Reranker
+from rag.retrieval.ranking import numbered
 from rag.types import Hit, Stage
 
 
@@ -36,4 +37,4 @@ def rerank(query: str, hits: Sequence[Hit], reranker: Reranker) -> Stage:
 def sorted_anew(hits: Sequence[Hit], scores: Sequence[float]) -> tuple[Hit, ...]:
     """Hits by other scores, best first; equal ones stay in their order."""
     best = sorted(zip(hits, scores, strict=True), key=lambda scored: -scored[1])
-    return tuple(replace(hit, score=score, rank=rank) for rank, (hit, score) in enumerate(best, start=1))
+    return numbered(replace(hit, score=score) for hit, score in best)

@@ -29,9 +29,10 @@ from rag.retrieval.evidence import judge
 from rag.retrieval.folding import fold
 from rag.retrieval.fusion import fuse
 from rag.retrieval.hyde import write_hypothetical
-from rag.retrieval.lexical import search_lexical, weigh_terms
+from rag.retrieval.lexical import QueryTerms, search_lexical, weigh_terms
 from rag.retrieval.multivector import rescore
 from rag.retrieval.query import merged, parse_query, readable
+from rag.retrieval.ranking import numbered
 from rag.retrieval.references import follow
 from rag.retrieval.reranking import rerank
 from rag.retrieval.sparse import search_sparse
@@ -118,7 +119,7 @@ class Retriever(BaseRetriever):
             rewrite_note=rewrite_note,
             hits=_with_followed(hits, stages[-1].hits),
             stages=tuple(stages),
-            evidence=self._verdict(query, hits, stages, filled, filters),
+            evidence=self._verdict(query, hits, stages, search, filters),
             seconds=search.seconds | {stage.name: stage.seconds for stage in stages},
             filters=filters,
             hypothetical=passage,
@@ -152,12 +153,11 @@ class Retriever(BaseRetriever):
             yield _with_first(rerank(query, best, self.reranker), asked_for)
 
     def _verdict(
-        self, query: str, hits: Sequence[Hit], stages: Sequence[Stage], filled: Sequence[Library], filters: Filters
+        self, query: str, hits: Sequence[Hit], stages: Sequence[Stage], search: _Search, filters: Filters
     ) -> Evidence:
         if not hits and filters != Filters():
             return Evidence(Verdict.NONE, "The filters let no passage through that was found.")
-        terms = weigh_terms([library.catalog for library in filled], query)
-        return judge(stages, hits, query, terms, self.embedder.identity.model)
+        return judge(stages, hits, query, search.weighed(query), self.embedder.identity.model)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         return [
@@ -193,6 +193,13 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.seconds: dict[str, float] = {"embed": 0.0}
+        self._weighed: dict[str, QueryTerms] = {}
+
+    def weighed(self, query: str) -> QueryTerms:
+        """A query's terms with their weights, counted once: in a large library that takes milliseconds."""
+        if query not in self._weighed:
+            self._weighed[query] = weigh_terms([library.catalog for library, _ in self.places], query)
+        return self._weighed[query]
 
     def legs(self, query: str, label: str, share: float) -> list[Stage]:
         """All legs for one query.
@@ -213,7 +220,7 @@ class _Search:
                     [search_sparse(library, weights, self._limit, within) for library, within in self.places]
                 )
             )
-        terms = weigh_terms([library.catalog for library, _ in self.places], query)
+        terms = self.weighed(query)
         found.append(
             self._together([search_lexical(library, terms, self._limit, within) for library, within in self.places])
         )
@@ -263,7 +270,7 @@ class _Search:
         ]
         return replace(
             stages[0],
-            hits=tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, start=1)),
+            hits=numbered(best),
             seconds=sum(stage.seconds for stage in stages),
             weight=max(stage.weight for stage in stages),
             note=" ".join(notes),
@@ -279,7 +286,7 @@ def _with_first(stage: Stage, ids: Sequence[str]) -> Stage:
     """The stage with these chunks in front, in this order."""
     place = {id_: at for at, id_ in enumerate(ids)}
     hits = sorted(stage.hits, key=lambda hit: place.get(hit.chunk.id, len(ids)))
-    return replace(stage, hits=tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1)))
+    return replace(stage, hits=numbered(hits))
 
 
 def _lets_through(places: Sequence[tuple[Library, Selection | None]]) -> bool:
@@ -297,7 +304,4 @@ def _with_followed(hits: Sequence[Hit], followed: Sequence[Hit]) -> tuple[Hit, .
     notes: Mapping[str, str] = {hit.chunk.id: hit.note for hit in followed}
     known = {hit.chunk.id for hit in hits}
     more = [hit for hit in followed if hit.chunk.id not in known]
-    return (
-        *(replace(hit, note=notes.get(hit.chunk.id, "")) for hit in hits),
-        *(replace(hit, rank=rank) for rank, hit in enumerate(more, start=len(hits) + 1)),
-    )
+    return numbered((*(replace(hit, note=notes.get(hit.chunk.id, "")) for hit in hits), *more))

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from rag.index.library import Library
 from rag.index.selection import Selection
-from rag.types import Hit, Stage
+from rag.retrieval.ranking import looked_up
+from rag.types import Stage
 
 _FEW = 2000
 """Chunks let through by filters up to which they are looked up before the search, rather than among what it found."""
@@ -24,9 +25,7 @@ def search_sparse(library: Library, weights: Mapping[int, float], limit: int, wi
     """
     started = time.perf_counter()
     found = library.vectors.search_weights(weights, limit) if within is None else _held(library, weights, limit, within)
-    chunks = library.catalog.chunks([chunk_id for chunk_id, _ in found])
-    known = [(chunks[chunk_id], score) for chunk_id, score in found if chunk_id in chunks]
-    hits = tuple(Hit(chunk, score, rank) for rank, (chunk, score) in enumerate(known, start=1))
+    hits = looked_up(library.catalog, found)
     note = ""
     if not library.vectors.has_weights:
         note = "This library was built without sparse weights; build it anew to have them searched."

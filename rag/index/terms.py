@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M")
 _UNSPACED = (
@@ -61,10 +62,11 @@ def is_spaced(text: str) -> bool:
     return _WORD_START.match(text) is not None
 
 
-def _word(word: str) -> list[str]:
+@lru_cache(2**16)
+def _word(word: str) -> tuple[str, ...]:
     """A word, and its beginning where that is another term."""
     if _IS_CODE.search(word):
-        return [word]
+        return (word,)
     letters = (letter for letter in unicodedata.normalize("NFD", word) if not unicodedata.combining(letter))
     beginning = _ARABIC_ARTICLE.sub("", "".join(letters))[:_BEGINNING]
-    return [word] if beginning == word or not beginning else [word, beginning]
+    return (word,) if beginning == word or not beginning else (word, beginning)

@@ -31,6 +31,8 @@ from rag.types import ReadOptions, SourceDocument, SourceFile
 T = TypeVar("T")
 
 _RECOGNITION = 20  # times as long may a file take whose pages are recognised: seconds a page, not milliseconds
+_PATIENT = 10
+"""Niceness of readers: they fill the gaps of an embedder that has every core busy, and nothing is read later for it."""
 _START_TIMEOUT = 60.0  # seconds; a cold disk and a virus scanner together
 
 # Ctrl-C in the terminal is for the parent alone, which then ends its children.
@@ -71,7 +73,7 @@ class ReaderPool:
         with self._lock:
             if self._closed:
                 return
-            crew = self._hire(self._workers)
+            crew = self._hire(self._workers, _PATIENT)
         ahead: deque[tuple[SourceFile, Future[SourceDocument]]] = deque()
         try:
             for file, options in files:
@@ -120,8 +122,8 @@ class ReaderPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _hire(self, size: int) -> _Crew:
-        crew = _Crew(size, self._memory)
+    def _hire(self, size: int, niceness: int = 0) -> _Crew:
+        crew = _Crew(size, self._memory, niceness)
         self._crews.add(crew)
         return crew
 
@@ -141,8 +143,9 @@ def _outcome(file: SourceFile, future: Future[SourceDocument]) -> tuple[SourceFi
 class _Crew:
     """A few processes, each led by a thread that waits for its answer."""
 
-    def __init__(self, size: int, memory: int) -> None:
+    def __init__(self, size: int, memory: int, niceness: int) -> None:
         self._memory = memory
+        self._niceness = niceness
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="reader")
         self._lock = threading.Lock()
         self._processes: set[_Process] = set()
@@ -195,7 +198,7 @@ class _Crew:
                     return process
                 self._processes.discard(process)
             try:
-                process = _Process(self._memory)
+                process = _Process(self._memory, self._niceness)
             except OSError as error:
                 raise SourceError(f"No process could be started to read the file: {error.strerror}.") from error
             self._processes.add(process)
@@ -213,10 +216,10 @@ class _Crew:
 class _Process:
     """One child process; it reads requests on its standard input and replies on its standard output."""
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, memory: int, niceness: int) -> None:
         # -P and PYTHONPATH: the child finds this package wherever Python was started, and nothing in that folder.
         self._child = subprocess.Popen(
-            [sys.executable, "-P", "-c", f"from rag.sources.workers import serve; serve({memory})"],
+            [sys.executable, "-P", "-c", f"from rag.sources.workers import serve; serve({memory}, {niceness})"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": _python_path()},
@@ -284,8 +287,10 @@ def _python_path() -> str:
     return os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
 
 
-def serve(memory: int) -> None:
+def serve(memory: int, niceness: int) -> None:
     """The child's side: answers requests until the parent closes the pipe or dies."""
+    if sys.platform != "win32":
+        os.nice(niceness)
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # What a library prints must not end up between the replies.
     os.dup2(2, 1)

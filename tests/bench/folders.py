@@ -124,7 +124,7 @@ def notes(options: argparse.Namespace) -> None:
 
 def pdfs(options: argparse.Namespace) -> None:
     """PDFs made by repeating the readable ones of the test material, each with words of its own on every page."""
-    _ratio(f"{options.files} PDFs", lambda root: _make_pdfs(root, options.files), 1)
+    _ratio(f"{options.files} PDFs", lambda root: _make_pdfs(root, options.files), 3)
 
 
 def _make_pdfs(root: Path, count: int) -> None:

@@ -1,4 +1,5 @@
 import sys
+from pathlib import Path
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 
 from rag.errors import InputTooLong, ModelUnavailable
 from rag.models.bundled import BundledEmbedder
+from tests.material import SHARED
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,13 @@ def test_a_question_and_a_passage_are_embedded_differently(embedder):
 def test_counts_include_prefix_and_special_tokens(embedder):
     assert embedder.count_tokens("") == 5
     assert embedder.count_tokens("one two three") > 5
+
+
+def test_counting_words_counts_what_the_model_reads(embedder):
+    notes = sorted((SHARED / "notes").rglob("*.md"))[::5]
+    parts = [text[at : at + 700] for text in map(Path.read_text, notes) for at in range(0, min(len(text), 7000), 700)]
+    assert len(parts) > 100
+    assert [embedder.count_tokens(part) for part in parts] == [embedder._count(part, is_query=False) for part in parts]
 
 
 def test_no_texts(embedder):

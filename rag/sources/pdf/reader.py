@@ -26,7 +26,7 @@ from rag.sources.pdf.order import Paragraph, Table, rows
 from rag.sources.pdf.page import Block, arrange, blocks_text, letters, pieces_of
 from rag.sources.pdf.papers import find_paper, with_abstract
 from rag.sources.pdf.tables import repeat_head
-from rag.sources.pdf.text import PageText, page_text
+from rag.sources.pdf.text import PageText, leave_layout_out, page_text
 from rag.sources.pdf.verdict import is_garbled
 from rag.sources.plain.text import Heading, sections
 from rag.types import DEFAULT_READING, Page, PageVerdict, ReadOptions, Remedy, SourceDocument, Span
@@ -162,6 +162,7 @@ def page_image(path: Path, page: int, passages: Sequence[str], zoom: float, pass
 @contextmanager
 def _opened(data: bytes, passwords: tuple[str, ...]) -> Iterator[Any]:
     """Opens a PDF and turns what MuPDF raises into :class:`SourceError`."""
+    leave_layout_out()
     import pymupdf
 
     pymupdf.TOOLS.mupdf_display_errors(False)

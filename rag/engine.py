@@ -21,6 +21,7 @@ from rag.index.library import Library, Shelf, is_stale
 from rag.index.plan import is_there, make_plan, plan_again
 from rag.index.sync import apply_plan, forget_file
 from rag.inspection.doctor import examine
+from rag.inspection.inspector import Inspector
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder
 from rag.models.picked import PickedModels
@@ -632,6 +633,18 @@ class Engine:
         self._models.look_again()
 
     # --------------------------------------------------------------------------------------------------- inspection
+
+    @property
+    def inspector(self) -> Inspector:
+        """What looks into answers, libraries and this machine."""
+        return Inspector(
+            settings=self.settings,
+            models=self._models,
+            library=self._shelf.library,
+            embedder=self._embedder,
+            retriever=self._retriever,
+            last_trace=self.last_trace,
+        )
 
     def health(self, library: str | None = None) -> tuple[HealthCheck, ...]:
         """What ``doctor`` sees of this machine and, with a library, of that library."""

@@ -73,6 +73,21 @@ class Answering:
         return last.trace if isinstance(last, AnswerDone) else None
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the Diagnostics tab shows: one search, and the answer that came of it.
+
+    Attributes:
+        library: Where it was asked.
+        retrieval: The search.
+        trace: The record of the answer; None for a search without one.
+    """
+
+    library: str
+    retrieval: Retrieval
+    trace: Trace | None = None
+
+
 @dataclass
 class Download:
     """A model that is being fetched."""

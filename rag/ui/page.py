@@ -9,6 +9,7 @@ import gradio as gr
 
 from rag.engine import Engine
 from rag.types import LibraryInfo
+from rag.ui import answer_part as answer_room
 from rag.ui import diagnostics_tab as diagnostics_room
 from rag.ui import ingest_tab as ingest_room
 from rag.ui import papers_box as papers_room
@@ -42,7 +43,7 @@ def build_page(engine: Engine) -> gr.Blocks:
             with gr.Tab(texts.TAB_INGEST, id="ingest"):
                 ingest = ingest_room.ingest_tab(desk)
             with gr.Tab(texts.TAB_DIAGNOSTICS, id="diagnostics") as diagnostics_page:
-                diagnostics = diagnostics_room.diagnostics_tab()
+                diagnostics = diagnostics_room.diagnostics_tab(desk)
 
         side_room.wire_models(desk, bar, library, status, timer)
         ingest_room.wire_ingest(desk, ingest, library, timer)
@@ -68,7 +69,7 @@ def build_page(engine: Engine) -> gr.Blocks:
                 chat.offer: offer_value(desk),
                 chat.question: field_update(desk),
                 **search_room.cleared(chat.options),
-                diagnostics.report: diagnostics_room.last_report(desk, name),
+                **answer_room.updates(diagnostics.answer, answer_room.last_shown(desk, name)),
                 timer: gr.Timer(active=busy),
                 **side_room.library_updates(desk, bar, name, number),
                 **ingest_room.library_updates(desk, ingest, name),
@@ -88,12 +89,12 @@ def build_page(engine: Engine) -> gr.Blocks:
                 ingest.delete: gr.update(value=texts.LIBRARY_DELETE.format(name=info.name)),
                 ingest.job: render.notice(info.error, kind="error"),
                 ingest.files: "",
-                diagnostics.report: "",
+                **answer_room.updates(diagnostics.answer, None),
             }
 
         whole = [
             library, conversation, chat.thread, chat.offer, chat.question, chat.options.chosen, *chat.options.fields,
-            diagnostics.report, timer, bar.library, bar.state, bar.also, bar.conversations,
+            *answer_room.outputs(diagnostics.answer), timer, bar.library, bar.state, bar.also, bar.conversations,
             *ingest_room.outputs(ingest),
         ]  # fmt: skip
         models = [status, bar.model, bar.embedder, bar.wanted, bar.pulling, bar.pull, bar.pull_stop]
@@ -214,9 +215,13 @@ def build_page(engine: Engine) -> gr.Blocks:
             return {timer: gr.Timer(active=True), chat.offer: offer_value(desk), **side_room.pull_updates(desk, bar)}
 
         @told
-        def inspect(event: gr.EventData, name: str, number: int | None) -> tuple[Any, str]:
-            report = diagnostics_room.exchange_report(desk, name, number, int(event.index))
-            return gr.Tabs(selected="diagnostics"), report
+        def inspect(event: gr.EventData, name: str, number: int | None) -> dict[Any, Any]:
+            shown = answer_room.exchange_shown(desk, name, number, int(event.index))
+            return {
+                tabs: gr.Tabs(selected="diagnostics"),
+                diagnostics.parts: gr.Tabs(selected="answer"),
+                **answer_room.updates(diagnostics.answer, shown),
+            }
 
         @told
         def health(name: str) -> str:
@@ -283,8 +288,13 @@ def build_page(engine: Engine) -> gr.Blocks:
         chat.thread.sample(index_sample, library, [timer, chat.thread, *jobs], **_QUIET)
         chat.thread.ingest(lambda: gr.Tabs(selected="ingest"), None, tabs, **_QUIET)
         chat.offer.pull(pull_offered, None, [timer, chat.offer, *pulls], **_QUIET)
-        chat.thread.inspect(inspect, [library, conversation], [tabs, diagnostics.report], **_QUIET)
-        diagnostics_page.select(health, library, diagnostics.health, **_QUIET)
+        chat.thread.inspect(
+            inspect,
+            [library, conversation],
+            [tabs, diagnostics.parts, *answer_room.outputs(diagnostics.answer)],
+            **_QUIET,
+        )
+        diagnostics_page.select(health, library, diagnostics.machine.health, **_QUIET)
         ingest.create.click(create_library, ingest.name, [*whole, ingest.name], **_QUIET)
         ingest.rename.click(rename_library, [library, ingest.new_name], whole, **_QUIET)
         ingest.delete.click(ask_delete, library, [ingest.sure, ingest.sure_text], **_QUIET)

@@ -551,6 +551,9 @@ STATE_WARNING = "look"
 STATE_ERROR = "broken"
 STATE_OFF = "off"
 
+# Citation audit
+SECTION_AUDIT = "Sentence by sentence"
+
 PLAIN_WORDS = {
     "cosine": "How close the passage's meaning is to the query's, by the embedder: at most 1, higher is closer.",
     "bm25": "How well the passage's words match the query's, rarer words counting more; it has no fixed top.",

@@ -107,6 +107,24 @@ class Page:
     verdict: PageVerdict = PageVerdict.TEXT
 
 
+Concealment = Literal["colour", "tiny", "transparent", "outside", "style", "characters"]
+"""How text is kept from being seen: in the colour of what is behind it, too small, see-through, beside the page, by a
+rule of the file's style, with characters that print nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Text that was read from a file, though a person who opens it does not see it there.
+
+    Attributes:
+        span: Where it is, in the document's characters.
+        how: What keeps it from being seen.
+    """
+
+    span: Span
+    how: Concealment
+
+
 Unit = Literal["slide", "row", "cell", "line"]
 """What a format without pages counts its places in."""
 
@@ -174,6 +192,7 @@ class SourceDocument:
         number: The number of the document's first heading where only its front matter tells it (``section: 5``); the
             headings below it are counted from there. Else empty.
         date: The document's own date, as far as it says: ``2024``, ``2024-05`` or ``2024-05-01``; empty when unknown.
+        hidden: What of the text is not to be seen in the file, in order.
     """
 
     text: str
@@ -190,6 +209,7 @@ class SourceDocument:
     year: int | None = None
     number: str = ""
     date: str = ""
+    hidden: tuple[Hidden, ...] = ()
 
 
 # ---------------------------------------------------------------------------------------------------------------- index
@@ -220,6 +240,7 @@ class Chunk:
         stance: Whether the passage binds.
         date: The document's own date, as far as it says (see :class:`SourceDocument`); empty when unknown.
         contents: True for what only lists other passages: a table of contents, a heading with nothing but sub-sections.
+        hidden: What of the passage is not to be seen in the file; it may reach beyond the passage.
     """
 
     id: str
@@ -240,6 +261,7 @@ class Chunk:
     stance: Stance = ""
     date: str = ""
     contents: bool = False
+    hidden: tuple[Hidden, ...] = ()
 
     def page_at(self, offset: int) -> int | None:
         """The page that a character of the passage is on; the offset counts the document's characters."""
@@ -819,6 +841,7 @@ class Passage:
         reason: Why it is not in the prompt by itself; empty when it is.
         joined: The neighbouring chunks of one section that this passage was put together from, in order; empty for one
             chunk alone. The hit's chunk then holds the whole.
+        over: Tokens that were lacking in the window for it; 0 where room was not the reason.
     """
 
     number: int
@@ -826,6 +849,7 @@ class Passage:
     tokens: int
     reason: str = ""
     joined: tuple[Chunk, ...] = ()
+    over: int = 0
 
     @property
     def in_prompt(self) -> bool:
@@ -838,7 +862,8 @@ class Window:
     """The chat model's context window and what fills it, in tokens.
 
     ``exact`` is False when the provider offers no tokenizer and the counts are a cautious estimate; ``read`` is the
-    prompt length that the model itself reported, None before or without an answer.
+    prompt length that the model itself reported, None before or without an answer. ``forgotten`` counts the turns of
+    the conversation that were left out for want of room.
     """
 
     total: int
@@ -849,6 +874,7 @@ class Window:
     answer_room: int
     exact: bool
     read: int | None = None
+    forgotten: int = 0
 
     @property
     def used(self) -> int:
@@ -858,10 +884,11 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message as it was sent to the model."""
+    """One message as it was sent to the model; ``tokens`` counts its content, 0 where it was not counted."""
 
     role: str
     content: str
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -926,8 +953,32 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Generation:
+    """What came from the model, and what its server told of the work.
+
+    Attributes:
+        text: As the model wrote it, before its citations were checked.
+        thinking: What it thought first, where its server hands that out.
+        tokens: Tokens that it wrote, its thinking included; None where its server does not tell.
+        ended: Why it ended: ``stop``, ``length`` for one that was cut; empty where that is not known.
+        loading: Seconds until the model was in memory; 0 where it was, or where its server does not tell.
+    """
+
+    text: str
+    thinking: str = ""
+    tokens: int | None = None
+    ended: str = ""
+    loading: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
-    """All there is to know about one answer: what diagnostics draws and what the conversation keeps."""
+    """All there is to know about one answer: what diagnostics draws and what the conversation keeps.
+
+    Attributes:
+        seconds: By step: ``condense``, ``search``, ``prompt``, ``first token``, ``generation``, ``citations``.
+        generation: What came from the model; None where it was not asked.
+    """
 
     id: str
     asked_at: float
@@ -937,6 +988,7 @@ class Trace:
     embedder: EmbedderIdentity
     answer: Answer
     seconds: Mapping[str, float] = field(default_factory=dict)
+    generation: Generation | None = None
 
 
 @dataclass(frozen=True, slots=True)

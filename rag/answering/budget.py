@@ -106,8 +106,13 @@ def build_prompt(
         question=asking,
         answer_room=answer_room,
         exact=chat.exact_counts,
+        forgotten=len(history) - len(turns),
     )
-    sent = tuple(Message(_ROLES.get(message.type, message.type), str(message.content)) for message in messages)
+    contents = [str(message.content) for message in messages]
+    sent = tuple(
+        Message(_ROLES.get(message.type, message.type), content, tokens)
+        for message, content, tokens in zip(messages, contents, chat.count_tokens(contents), strict=True)
+    )
     return Prompt(sent, passages, window)
 
 
@@ -116,6 +121,7 @@ def _fitting_passages(hits: Sequence[Hit], chat: ChatModel, wanted: int, free: i
     sizes = chat.count_tokens([quoted(hit.rank, hit.chunk) for hit in hits])
     chosen: list[_Chosen] = []
     why: dict[str, str] = {}
+    over: dict[str, int] = {}
     owners: dict[str, _Chosen] = {}
     free -= 2 * (wanted + _FOLLOWED)  # what separates them
     for hit, size in zip(hits, sizes, strict=True):
@@ -135,6 +141,7 @@ def _fitting_passages(hits: Sequence[Hit], chat: ChatModel, wanted: int, free: i
             why[hit.chunk.id] = f"beyond the {wanted} passages wanted"
         elif size > left:
             why[hit.chunk.id] = f"does not fit: {size} tokens, {max(0, left)} left in the window"
+            over[hit.chunk.id] = size - max(0, left)
         else:
             chosen.append(_Chosen(hit, (hit.chunk,), size, followed))
             owners[hit.chunk.id] = chosen[-1]
@@ -142,7 +149,7 @@ def _fitting_passages(hits: Sequence[Hit], chat: ChatModel, wanted: int, free: i
     for hit, size in zip(hits, sizes, strict=True):
         owner = owners.get(hit.chunk.id)
         if owner is None:
-            passages.append(Passage(0, hit, size, why[hit.chunk.id]))
+            passages.append(Passage(0, hit, size, why[hit.chunk.id], over=over.get(hit.chunk.id, 0)))
         elif owner.hit is not hit:
             passages.append(Passage(0, hit, size, f"joined with [{chosen.index(owner) + 1}]"))
         else:
@@ -203,6 +210,7 @@ def joined(chunks: Sequence[Chunk]) -> Chunk:
             place=place,
             tokens=whole.tokens + chunk.tokens,
             stance=whole.stance if whole.stance == chunk.stance else "",
+            hidden=tuple(dict.fromkeys((*whole.hidden, *chunk.hidden))),
         )
     return whole
 

@@ -25,6 +25,7 @@ from rag.answering.budget import build_prompt, passages_wanted, with_read_tokens
 from rag.answering.citations import check_citations
 from rag.answering.condense import condense
 from rag.answering.prompts import REFUSAL, refusal_text
+from rag.answering.remarks import was_cut
 from rag.answering.stream import is_refusal, until_refusal
 from rag.errors import ModelError
 from rag.models.base import ChatModel
@@ -37,6 +38,7 @@ from rag.types import (
     Answer,
     AnswerDone,
     AnswerEvent,
+    Generation,
     Outcome,
     Prompt,
     Retrieval,
@@ -47,9 +49,6 @@ from rag.types import (
     Turn,
     Verdict,
 )
-
-_READ_SHARE = 0.75
-"""The model reporting less than this share of our count of the prompt is a sign that it was cut."""
 
 SEARCH_ONLY = "There is no chat model, so Footnote only searches. These passages fit the question best."
 
@@ -148,11 +147,9 @@ class AnswerRun:
         self._seconds: dict[str, float] = {}
         self._retrieval: Retrieval | None = None
         self._prompt: Prompt | None = None
-        self._raw = ""
         self._text = ""
         self._read: int | None = None
-        self._finish_reason = ""
-        self._thought = False
+        self._generation: Generation | None = None
 
     def events(self) -> Generator[AnswerEvent, None, None]:
         """Answers.
@@ -178,6 +175,8 @@ class AnswerRun:
         """The answer as far as it went when it was stopped; None when nothing had been found yet."""
         if self._retrieval is None:
             return None
+        if "first token" in self._seconds:
+            self._lap("generation")
         return self._done(self._text, "stopped").trace
 
     def _errors(self) -> AbstractContextManager[None]:
@@ -189,12 +188,14 @@ class AnswerRun:
         with self._errors():
             for state in self._states:
                 if "query" in state:
-                    self._seconds["condense"] = self._elapsed()
+                    self._lap("condense")
                 if "retrieval" in state:
                     self._retrieval = state["retrieval"]
-                self._prompt = state.get("prompt", self._prompt)
+                    self._lap("search")
+                if "prompt" in state:
+                    self._prompt = state["prompt"]
+                    self._lap("prompt")
                 if self._retrieval and (self._prompt or self._answering.chat is None):
-                    self._seconds["search"] = self._elapsed() - self._seconds["condense"]
                     return self._retrieval
         raise ValueError("The chain ended without a retrieval.")
 
@@ -210,31 +211,32 @@ class AnswerRun:
             if not self._text:
                 raise
             outcome, warnings = "failed", (str(error),)
-        self._seconds["generation"] = self._elapsed() - sum(self._seconds.values())
+        self._lap("generation")
         if outcome == "answered" and is_refusal(self._text):
             self._text = refusal_text(self._question)
             outcome = "not_in_notes"
         elif outcome == "answered" and not self._text.strip():
-            outcome, warnings = "failed", (_ONLY_THOUGHT if self._thought else _SAID_NOTHING,)
+            outcome, warnings = "failed", (_ONLY_THOUGHT if self._has_thought else _SAID_NOTHING,)
         yield self._done(self._text, outcome, warnings)
+
+    @property
+    def _has_thought(self) -> bool:
+        said = self._generation
+        return said is not None and bool(said.thinking or "<think>" in said.text[:200])
 
     def _pieces(self) -> Iterator[str]:
         """The model's text; what its chunks report beside it is kept."""
+        said = self._generation = Generation("")
         with self._errors():
             for state in self._states:
                 chunk = state.get("answer")
                 if not isinstance(chunk, AIMessageChunk):
                     continue
-                self._seconds.setdefault("first token", self._elapsed() - sum(self._seconds.values()))
+                if "first token" not in self._seconds:
+                    self._lap("first token")
                 if chunk.usage_metadata:
                     self._read = chunk.usage_metadata["input_tokens"]
-                reported = chunk.response_metadata
-                self._finish_reason = str(
-                    reported.get("finish_reason") or reported.get("done_reason") or self._finish_reason
-                )
-                self._raw += chunk.text
-                if chunk.additional_kwargs.get("reasoning_content") or "<think>" in self._raw[:200]:
-                    self._thought = True
+                said = self._generation = _with_chunk(said, chunk)
                 if chunk.text:
                     yield chunk.text
 
@@ -251,7 +253,7 @@ class AnswerRun:
         catalogs = [library.catalog for library in self._answering.retriever.libraries]
         passages = [passage.hit.chunk for passage in self._prompt.passages if passage.in_prompt]
         checked = check_citations(text, passages, lambda sentence: weigh_terms(catalogs, sentence).weights)
-        if self._finish_reason == "length":
+        if self._generation is not None and self._generation.ended == "length":
             warnings += (f"The answer was cut at {self._answering.answer_room} tokens.",)
         return Answer(checked.text, outcome, checked.citations, checked.unknown_numbers, checked.unsupported, warnings)
 
@@ -261,9 +263,7 @@ class AnswerRun:
             return ()
         self._prompt = with_read_tokens(self._prompt, self._read)
         used = self._prompt.window.used
-        # An estimate errs on the long side, so it cannot prove a cut unless the model read far less.
-        expected = used * (_READ_SHARE if self._prompt.window.exact else _READ_SHARE / 2)
-        if self._read >= expected:
+        if not was_cut(self._prompt.window):
             return ()
         return (f"The model read {self._read} tokens of a prompt of about {used}: part of the notes may be unread.",)
 
@@ -280,7 +280,21 @@ class AnswerRun:
             embedder=self._answering.retriever.embedder.identity,
             answer=answer,
             seconds=dict(self._seconds),
+            generation=self._generation,
         )
 
-    def _elapsed(self) -> float:
-        return time.perf_counter() - self._started
+    def _lap(self, step: str) -> None:
+        """Notes the time since the step before."""
+        self._seconds[step] = time.perf_counter() - self._started - sum(self._seconds.values())
+
+
+def _with_chunk(said: Generation, chunk: AIMessageChunk) -> Generation:
+    """What the model said, with one more chunk and what its server tells along with it."""
+    told = chunk.response_metadata
+    return Generation(
+        text=said.text + chunk.text,
+        thinking=said.thinking + str(chunk.additional_kwargs.get("reasoning_content") or ""),
+        tokens=chunk.usage_metadata["output_tokens"] if chunk.usage_metadata else said.tokens,
+        ended=str(told.get("finish_reason") or told.get("done_reason") or said.ended),
+        loading=float(told.get("load_duration") or 0) / 1e9 or said.loading,  # Ollama counts nanoseconds
+    )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from rag.types import Filters, Retrieval, Trace, Verdict
+from rag.types import Filters, Retrieval, Trace, Verdict, Window
 
 THIN = "Thin evidence"
 ASKED_ANYWAY = "Asked anyway"
+
+_READ_SHARE = 0.75
+"""The model reporting less than this share of our count of the prompt is a sign that it was cut."""
 
 _CAUTIONS = {
     Verdict.SOME: (THIN, "The notes may not hold the answer: compare it with the passages before you rely on it."),
@@ -52,3 +55,11 @@ def was_asked(trace: Trace) -> bool:
     """Whether the prompt went to a model: it does not where the notes do not seem to say."""
     refused_unasked = trace.answer.outcome == "not_in_notes" and "first token" not in trace.seconds
     return trace.prompt is not None and not refused_unasked
+
+
+def was_cut(window: Window) -> bool:
+    """Whether the model read much less than was sent to it, by its own count; False where it told none."""
+    if window.read is None:
+        return False
+    # An estimate errs on the long side, so it cannot prove a cut unless the model read far less.
+    return window.read < window.used * (_READ_SHARE if window.exact else _READ_SHARE / 2)

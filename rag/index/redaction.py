@@ -81,7 +81,11 @@ def redacted(trace: Trace, sources: Collection[str]) -> Trace:
         for citation in trace.answer.citations
     )
     return replace(
-        trace, retrieval=retrieval, prompt=prompt, answer=replace(trace.answer, text=text, citations=citations)
+        trace,
+        retrieval=retrieval,
+        prompt=prompt,
+        answer=replace(trace.answer, text=text, citations=citations),
+        generation=trace.generation and replace(trace.generation, text=REMOVED, thinking=""),
     )
 
 

@@ -14,7 +14,8 @@ from langchain_core.language_models import BaseChatModel
 from numpy.typing import ArrayLike, NDArray
 
 from rag.errors import ModelFailed
-from rag.types import ChatModelIdentity, EmbedderIdentity
+from rag.models.memory import CardUse, Residence
+from rag.types import ChatModelIdentity, EmbedderIdentity, Message
 
 _SENTENCE = "Represent this sentence for searching relevant passages: "
 _TASK = "Instruct: Given a question, retrieve passages that answer it\nQuery: "
@@ -111,7 +112,7 @@ class Embedder(Embeddings):
 
     Attributes:
         identity: What makes two vectors comparable, prefixes included.
-        device: Where it runs, for people: ``cpu``, ``cuda:0``, ``mps``, ``ollama``.
+        device: Where it runs at present, for people: ``cpu``, ``cuda:0``, ``mps``, ``ollama``.
         exact_counts: Whether ``count_tokens`` is the model's own count rather than a cautious estimate.
     """
 
@@ -163,6 +164,19 @@ class Embedder(Embeddings):
         """
         return None
 
+    def card_use(self) -> CardUse | None:
+        """What it takes of this machine's graphics card; None for one that never runs there."""
+        return None
+
+    def move(self, *, to_card: bool) -> None:  # noqa: B027  # most embedders have one place only
+        """Runs on the graphics card from now on, or on the CPU; waits for the batch at work.
+
+        Nothing happens where it is there already, or where :meth:`card_use` says that it stays.
+
+        Raises:
+            ModelFailed: There is no room for it; it stays where it was.
+        """
+
     def close(self) -> None:  # most embedders hold nothing that needs an end
         """Frees what the model holds; calling it twice is harmless."""
 
@@ -190,6 +204,39 @@ class ChatModel(ABC):
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Number of tokens of each text, without chat template overhead; a cautious estimate where not exact."""
         return [estimate_tokens(text) for text in texts]
+
+    def rendered(self, messages: Sequence[Message]) -> str | None:
+        """The messages as the one text that the model reads, by its own chat template; nothing is generated.
+
+        Returns:
+            The text; None where its server does not hand it out.
+
+        Raises:
+            ModelError: Its server does not answer, or the model cannot be loaded.
+        """
+        return None
+
+    def residence(self) -> Residence:
+        """How it lies in memory at this moment, as far as whoever runs it tells.
+
+        Raises:
+            ModelError: Its server does not answer.
+        """
+        return Residence()
+
+    def unload(self) -> None:  # noqa: B027  # most servers have no such call
+        """Leaves the graphics card until it is needed again; returns once it is gone. See ``Residence.leaves``.
+
+        Raises:
+            ModelError: Its server does not answer, or keeps it.
+        """
+
+    def load(self) -> None:  # noqa: B027
+        """Comes back with the window that requests are held to, so that the next question need not wait for it.
+
+        Raises:
+            ModelError: Its server does not answer, or cannot load it.
+        """
 
     @abstractmethod
     def errors(self) -> AbstractContextManager[None]:

@@ -18,7 +18,7 @@ from rag.models.base import ChatModel, is_small
 from rag.models.gguf import read_facts
 from rag.models.openai_server import OpenAIChat
 from rag.settings import Settings
-from rag.types import ChatModelIdentity
+from rag.types import ChatModelIdentity, Message
 
 
 class EmbeddedChat(ChatModel):
@@ -69,6 +69,10 @@ class EmbeddedChat(ChatModel):
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Number of tokens of each text in the model's own vocabulary; starts the server."""
         return self._started().count_tokens(texts)
+
+    def rendered(self, messages: Sequence[Message]) -> str | None:
+        """See the base class; starts the server."""
+        return self._started().rendered(messages)
 
     @contextmanager
     def errors(self) -> Iterator[None]:

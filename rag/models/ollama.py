@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import httpx
 import pydantic
@@ -14,14 +16,17 @@ from langchain_core.language_models import BaseChatModel
 
 from rag.errors import DownloadFailed, InputTooLong, ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from rag.models.base import ChatModel, Embedder, batches, estimate_tokens, is_small, known_prefixes, unit_rows
-from rag.settings import Settings
-from rag.types import ChatModelIdentity, EmbedderIdentity, PullProgress
+from rag.models.memory import RUNNER_BYTES, CardUse, Residence
+from rag.settings import Settings, is_loopback
+from rag.types import ChatModelIdentity, EmbedderIdentity, Message, PullProgress
 
 if TYPE_CHECKING:
     import ollama
 
 _CONNECT_SECONDS = 0.5
 _ASK_SECONDS = 5.0
+_LEAVING_SECONDS = 10.0
+_LOOKS = 40  # whether a model has left, in that time
 _LONGEST_EMBEDDING = 8192  # tokens; some embedders take 40,000, and Ollama would set memory aside for all of them
 _SPECIAL_TOKENS = 2
 
@@ -37,6 +42,7 @@ class OllamaModel:
         parameters: As Ollama writes it: ``8.2B``, ``494.03M``; empty when unknown.
         capabilities: ``completion``, ``embedding``, ``thinking`` and others.
         context_length: Tokens it was trained for; 0 when unknown.
+        window_bytes: Memory that each token of the window takes, in half precision; 0 when unknown.
     """
 
     name: str
@@ -45,6 +51,26 @@ class OllamaModel:
     parameters: str
     capabilities: tuple[str, ...]
     context_length: int
+    window_bytes: int = 0
+
+    def bytes_with(self, window: int) -> int:
+        """What it takes of a graphics card with a window of so many tokens, reckoned."""
+        return self.size + self.window_bytes * window + RUNNER_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model in an Ollama server's memory.
+
+    Attributes:
+        size: Bytes, its window included.
+        on_card: Bytes of them on graphics cards.
+        window: Tokens of the window that it was loaded with.
+    """
+
+    size: int
+    on_card: int
+    window: int
 
 
 class OllamaServer:
@@ -80,6 +106,54 @@ class OllamaServer:
                     return _model(client, listed)
         raise _not_pulled(name)
 
+    def version(self) -> str:
+        """Its version: ``0.35.0``.
+
+        Raises:
+            ModelUnavailable: It does not answer.
+            ModelFailed: What answers is not Ollama.
+        """
+        with self.errors(), httpx.Client(timeout=_ASK_SECONDS, trust_env=False) as client:
+            answer = client.get(f"{self.url.rstrip('/')}/api/version").json()
+        return str(answer.get("version", "")) if isinstance(answer, dict) else ""
+
+    def loaded(self) -> dict[str, LoadedModel]:
+        """The models that lie in memory now, by name.
+
+        Raises:
+            ModelUnavailable: It does not answer.
+            ModelFailed: It answers with an error.
+        """
+        client = self.client(httpx.Timeout(_ASK_SECONDS, connect=_CONNECT_SECONDS))
+        with self.errors():
+            listed = client.ps().models
+        return {
+            model.model or "": LoadedModel(
+                size=int(model.size or 0), on_card=int(model.size_vram or 0), window=int(model.context_length or 0)
+            )
+            for model in listed
+        }
+
+    def unload(self, name: str) -> None:
+        """Has a model leave memory, and waits until it is gone.
+
+        Raises:
+            ModelUnavailable: The server does not answer.
+            ModelFailed: It keeps the model.
+        """
+        with self.errors(name):
+            self.client(self.timeout).generate(name, keep_alive=0)
+        for _ in range(_LOOKS):
+            if name not in self.loaded():
+                return
+            time.sleep(_LEAVING_SECONDS / _LOOKS)
+        raise ModelFailed(f"Ollama keeps {name} in memory.", "It may be answering another program; try again later.")
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs on this machine."""
+        return is_loopback(urlsplit(self.url).hostname or "")
+
     def pull(self, name: str) -> Iterator[PullProgress]:
         """Has the server fetch a model; closing the iterator stops it, and a later pull goes on.
 
@@ -100,11 +174,11 @@ class OllamaServer:
                 f"Ollama could not fetch {name}: {error.message}", "Check the name and the connection, then try again."
             ) from error
 
-    def client(self, timeout: httpx.Timeout) -> ollama.Client:
+    def client(self, timeout: httpx.Timeout, transport: httpx.BaseTransport | None = None) -> ollama.Client:
         """A client of the server that goes through no proxy."""
         import ollama
 
-        return ollama.Client(self.url, timeout=timeout, trust_env=False)
+        return ollama.Client(self.url, timeout=timeout, trust_env=False, transport=transport)
 
     @contextmanager
     def errors(self, model: str = "") -> Iterator[None]:
@@ -158,6 +232,9 @@ class OllamaChat(ChatModel):
             context_tokens=min(settings.context_tokens, model.context_length or settings.context_tokens),
             small=is_small(model.parameters or model.name),
         )
+        self._keep_alive = settings.keep_alive
+        self._model = model
+        self._measured = 0
         self._runnable = self._langchain_model(settings)
 
     @property
@@ -170,6 +247,59 @@ class OllamaChat(ChatModel):
         """See the base class."""
         with self._server.errors(self.identity.name):
             yield
+
+    def rendered(self, messages: Sequence[Message]) -> str | None:
+        """See the base class; loads the model as an answer does."""
+        import ollama
+
+        asked = {
+            "model": self.identity.name,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "stream": False,
+            "think": False,
+            "keep_alive": self._keep_alive,
+            # An Ollama that does not know the switch would answer instead: with one token at most.
+            "_debug_render_only": True,
+            "options": {"num_ctx": self.identity.context_tokens, "num_predict": 1},
+        }
+        with (
+            self.errors(),
+            httpx.Client(transport=_WholePrompt(), timeout=self._server.timeout, trust_env=False) as client,
+        ):
+            response = client.post(f"{self._server.url}/api/chat", json=asked)
+            if response.is_error:
+                raise ollama.ResponseError(response.text, response.status_code)
+            text = (response.json().get("_debug_info") or {}).get("rendered_template")
+        return str(text) if text else None
+
+    def residence(self) -> Residence:
+        """See the base class."""
+        name, window = self.identity.name, self.identity.context_tokens
+        loaded = self._server.loaded().get(name)
+        if loaded is not None and loaded.window >= window:
+            self._measured = loaded.size
+        return Residence(
+            server=f"Ollama {self._server.version()}".strip(),
+            size=self._measured or self._model.bytes_with(window),
+            on_card=loaded.on_card if loaded is not None else None,
+            window=loaded.window if loaded is not None else 0,
+            trained=self._model.context_length,
+            here=self._server.is_here,
+            leaves=True,
+        )
+
+    def unload(self) -> None:
+        """See the base class."""
+        self._server.unload(self.identity.name)
+
+    def load(self) -> None:
+        """See the base class."""
+        options = {"num_ctx": self.identity.context_tokens}
+        client = self._server.client(self._server.timeout, transport=_WholePrompt())
+        with self.errors():
+            client.chat(
+                self.identity.name, [], think=False, stream=False, options=options, keep_alive=self._keep_alive
+            )
 
     def _langchain_model(self, settings: Settings) -> BaseChatModel:
         from langchain_ollama import ChatOllama
@@ -198,7 +328,6 @@ class OllamaEmbedder(Embedder):
         ModelFailed: It cannot embed.
     """
 
-    device = "ollama"
     exact_counts = False
 
     def __init__(self, settings: Settings, name: str) -> None:
@@ -208,6 +337,8 @@ class OllamaEmbedder(Embedder):
         self._keep_alive = settings.keep_alive
         model = self._server.model(name)
         self._name = model.name
+        self._model = model
+        self._on_card = True
         self._window = min(model.context_length or _LONGEST_EMBEDDING, _LONGEST_EMBEDDING)
         query_prefix, passage_prefix = known_prefixes(model.name)
         self.identity = EmbedderIdentity(
@@ -220,6 +351,25 @@ class OllamaEmbedder(Embedder):
             passage_prefix=passage_prefix,
             max_tokens=self._window,
         )
+
+    @property
+    def device(self) -> str:  # type: ignore[override]  # it moves
+        """``ollama``, which chooses by itself, or ``ollama, on the cpu``."""
+        return "ollama" if self._on_card else "ollama, on the cpu"
+
+    def card_use(self) -> CardUse | None:
+        """See the base class; None for a server on another machine."""
+        if not self._server.is_here:
+            return None
+        loaded = self._server.loaded().get(self._name)
+        size = (loaded.on_card if loaded is not None else 0) or self._model.bytes_with(0)
+        return CardUse(documents=size, question=size, there=self._on_card, fixed=False)
+
+    def move(self, *, to_card: bool) -> None:
+        """See the base class; with its next text Ollama loads it there."""
+        if to_card != self._on_card:
+            self._on_card = to_card
+            self._server.unload(self._name)
 
     def count_tokens(self, text: str) -> int:
         """A cautious estimate: Ollama has no call that counts."""
@@ -238,9 +388,10 @@ class OllamaEmbedder(Embedder):
         return self._embed([self.identity.query_prefix + text])[0]
 
     def _embed(self, texts: list[str]) -> list[list[float]]:
+        options = {"num_ctx": self._window} if self._on_card else {"num_ctx": self._window, "num_gpu": 0}
         with self._server.errors(self._name):
             answer = self._client.embed(
-                self._name, texts, truncate=False, options={"num_ctx": self._window}, keep_alive=self._keep_alive
+                self._name, texts, truncate=False, options=options, keep_alive=self._keep_alive
             )
         if len(answer.embeddings) != len(texts):
             raise ModelFailed(
@@ -285,7 +436,24 @@ def _model(client: ollama.Client, listed: ollama.ListResponse.Model) -> OllamaMo
         parameters=(details and details.parameter_size) or "",
         capabilities=tuple(shown.capabilities or ()),
         context_length=int(facts.get(f"{facts.get('general.architecture')}.context_length") or 0),
+        window_bytes=_window_bytes(facts),
     )
+
+
+def _window_bytes(facts: Mapping[str, Any]) -> int:
+    """Bytes of keys and values that a token leaves in all layers, in half precision; 0 where the figures lack."""
+
+    def figure(name: str, otherwise: int = 0) -> int:
+        value = facts.get(f"{facts.get('general.architecture')}.{name}")
+        if isinstance(value, list):  # one for each layer
+            numbers = [number for number in value if isinstance(number, int)]
+            return max(numbers, default=otherwise)
+        return value if isinstance(value, int) else otherwise
+
+    heads = figure("attention.head_count")
+    width = figure("embedding_length") // heads if heads else 0
+    key, value = figure("attention.key_length", width), figure("attention.value_length", width)
+    return 2 * figure("block_count") * figure("attention.head_count_kv", heads) * (key + value)
 
 
 def _refusal(words: str, status: int, model: str) -> ModelError:

@@ -13,7 +13,7 @@ from langchain_core.language_models import BaseChatModel
 from rag.errors import InputTooLong, ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from rag.models.base import ChatModel, is_small
 from rag.settings import Settings
-from rag.types import ChatModelIdentity
+from rag.types import ChatModelIdentity, Message
 
 _CONNECT_SECONDS = 3.0
 _LLAMA_SERVER = "llamacpp"
@@ -21,6 +21,8 @@ _THINKING_SWITCH = (
     _LLAMA_SERVER,
     "vllm",
 )  # these take chat_template_kwargs; others may refuse a field they do not know
+
+_NO_THINKING = {"enable_thinking": False}
 
 T = TypeVar("T")
 
@@ -83,6 +85,15 @@ class OpenAIChat(ChatModel):
             return super().count_tokens(texts)
         return [len(self._ask("POST", f"{self._root}/tokenize", "tokens", list, content=text)) for text in texts]
 
+    def rendered(self, messages: Sequence[Message]) -> str | None:
+        """See the base class: only a llama-server tells."""
+        if not self.exact_counts:
+            return None
+        sent = [{"role": message.role, "content": message.content} for message in messages]
+        return self._ask(
+            "POST", f"{self._root}/apply-template", "prompt", str, messages=sent, chat_template_kwargs=_NO_THINKING
+        )
+
     @contextmanager
     def errors(self) -> Iterator[None]:
         """See the base class."""
@@ -123,7 +134,7 @@ class OpenAIChat(ChatModel):
         # As extra fields, since the library would rename max_tokens to a name that older servers do not know.
         extra: dict[str, object] = {"max_tokens": settings.answer_tokens}
         if thinking_switch:
-            extra["chat_template_kwargs"] = {"enable_thinking": False}
+            extra["chat_template_kwargs"] = _NO_THINKING
         return ChatOpenAI(
             model=self.identity.name,
             base_url=self._url,

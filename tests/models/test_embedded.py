@@ -10,6 +10,7 @@ from rag.errors import InputTooLong, ModelFailed, ModelMissing, ModelUnavailable
 from rag.models.base import estimate_tokens
 from rag.models.embedded import EmbeddedChat
 from rag.models.openai_server import OpenAIChat
+from rag.types import Message
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,16 @@ def test_two_prompts_in_turn_are_not_read_again_from_their_start(chat):
 def test_tokens_are_counted_by_the_model_itself(chat):
     assert chat.exact_counts
     assert chat.count_tokens(["hello world", "", "潮の満ち引き"])[:2] == [2, 0]
+
+
+def test_the_rendered_prompt_is_what_the_model_counts(chat):
+    messages = [Message("system", "Answer with one word."), Message("user", "What is the capital of France?")]
+    text = chat.rendered(messages)
+    assert text.startswith("<|im_start|>system\nAnswer with one word.<|im_end|>\n<|im_start|>user\nWhat")
+    assert text.endswith("<|im_start|>assistant\n")
+    prompt = [("system", messages[0].content), ("human", messages[1].content)]
+    read = next(chunk.usage_metadata for chunk in chat.runnable.stream(prompt) if chunk.usage_metadata)["input_tokens"]
+    assert chat.count_tokens([text]) == [read]
 
 
 def test_the_estimate_for_models_that_do_not_count_is_cautious(chat):

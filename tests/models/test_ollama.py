@@ -8,6 +8,7 @@ from langchain_core.prompts import ChatPromptTemplate
 
 from rag.errors import DownloadFailed, InputTooLong, ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from rag.models.ollama import OllamaChat, OllamaEmbedder, OllamaServer
+from rag.types import Message
 
 
 @pytest.fixture
@@ -36,6 +37,24 @@ def test_what_is_on_the_wire(ollama, settings):
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Hello?"},
     ]
+
+
+def test_the_prompt_is_rendered_as_it_would_be_sent_and_nothing_is_generated(ollama, settings):
+    chat = OllamaChat(settings, "qwen3:8b")
+    ask(chat)
+    answered = ollama.sent("/api/chat")
+    messages = [Message("system", "Be brief."), Message("user", "Hello?")]
+    assert chat.rendered(messages) == "<|system|> Be brief.\n<|user|> Hello?"
+    sent = ollama.sent("/api/chat")
+    assert sent["_debug_render_only"] is True
+    for field in ("model", "messages", "truncate", "shift", "think", "keep_alive"):
+        assert sent[field] == answered[field]
+    assert sent["options"]["num_ctx"] == answered["options"]["num_ctx"]
+    with pytest.raises(InputTooLong, match="longer than the window"):
+        chat.rendered([Message("user", "word " * 2100)])
+    ollama.failures.append(Failure("/api/chat", status=500))
+    with pytest.raises(ModelFailed, match="could not run qwen3:8b"):
+        chat.rendered(messages)
 
 
 async def _ask_asynchronously(chat):

@@ -12,6 +12,7 @@
     │   └── DownloadFailed       no source, disk full, wrong hash, stopped
     ├── SourceError              a file or folder cannot be read
     ├── QueryError               a question's filters cannot be read
+    ├── QuestionsError           a library's own questions cannot be read or kept
     └── LibraryError
         ├── LibraryMissing       no library of that name
         ├── LibraryEmpty         nothing is indexed yet
@@ -91,6 +92,10 @@ class SourceError(RagError):
 
 class QueryError(RagError):
     """A question's filters cannot be read, or leave nothing to search for."""
+
+
+class QuestionsError(RagError):
+    """A library's own questions, or what was measured with them, cannot be read or kept."""
 
 
 class LibraryError(RagError):

@@ -804,6 +804,7 @@ class Engine:
         )
 
     def _holder(self, library: str, chunk_id: str) -> tuple[Library, Chunk] | None:
+            strictness=kept.evidence,
         """The library that holds a chunk, and the chunk; the given one is looked at first: several may be searched."""
         names = self._shelf.names()
         for name in sorted(names, key=lambda name: name != library):

@@ -471,6 +471,8 @@ class LibrarySettings:
         chunk_minimum: Shorter chunks ride with their neighbours; None: as ``FOOTNOTE_CHUNK_MINIMUM`` says.
         hyde: A hypothetical passage is searched beside each question, unless the person decides otherwise.
         rerank: A cross-encoder sorts what was found, where its weights are on disk.
+        evidence: How much stronger the evidence must be than Footnote asks for by itself before a question is answered,
+            in log-odds: 1 asks for odds e times as good, -1 is content with odds e times worse.
     """
 
     include: tuple[str, ...] = ()
@@ -484,6 +486,7 @@ class LibrarySettings:
     chunk_minimum: int | None = None
     hyde: bool = False
     rerank: bool = False
+    evidence: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

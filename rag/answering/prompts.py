@@ -76,6 +76,17 @@ _SMALL = ChatPromptTemplate.from_messages(
 )
 _LARGE = ChatPromptTemplate.from_messages([("system", _SYSTEM), MessagesPlaceholder("history"), ("human", _USER)])
 
+_ALONE = ChatPromptTemplate.from_messages(
+    [
+        (
+            "system",
+            "You answer questions from what you know. Answer in {language}, in one or two short sentences. "
+            "If you do not know, say so.",
+        ),
+        ("human", "{question}"),
+    ]
+)
+
 _CONDENSE = ChatPromptTemplate.from_messages(
     [
         (
@@ -112,6 +123,14 @@ def answer_messages(
         question=question,
         history=list(history),
     )
+
+
+def alone_messages(question: str) -> list[BaseMessage]:
+    """The messages that ask the same without any notes, for comparison.
+
+    No earlier turns are among them: answers that came from the notes would bring the notes back in.
+    """
+    return _ALONE.format_messages(language=NAMES[language_of(question)], question=question)
 
 
 def quoted(number: int, chunk: Chunk) -> str:

@@ -15,7 +15,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -37,6 +37,10 @@ FEATURES_ACROSS = ("cosine", "contrast")
 
 FEWEST_HITS = 6
 """Below this there is no background to stand out from."""
+
+ABOVE = "above the cut-off"
+"""The feature that says how far the strength lies above the cut-off that Footnote comes with, in log-odds: what a
+library's own cut-off is compared with."""
 
 _FIRST = 3  # passages that a verdict looks into
 _COVERED = 0.6  # of the informative words: enough by itself where the embedder's cosines are not known
@@ -69,6 +73,13 @@ class Model:
         total = self.intercept + sum(weight * features[name] for name, weight in self.weights.items())
         return 1 / (1 + math.exp(-total))
 
+    def stricter(self, by: float) -> Model:
+        """The model with the lower cut-off raised by so much, in log-odds; the upper one is not below it."""
+        if not by:
+            return self
+        none = 1 / (1 + math.exp(-(_log_odds(self.none) + by)))
+        return replace(self, none=none, enough=max(none, self.enough))
+
     def verdict(self, strength: float) -> Verdict:
         """The verdict at a strength."""
         if strength < self.none:
@@ -92,7 +103,14 @@ def fitted() -> Fitted:
     return Fitted(stored["embedder"], Model(**stored["within"]), Model(**stored["across"]))
 
 
-def judge(legs: Sequence[Stage], hits: Sequence[Hit], query: str, query_terms: QueryTerms, embedder: str) -> Evidence:
+def judge(
+    legs: Sequence[Stage],
+    hits: Sequence[Hit],
+    query: str,
+    query_terms: QueryTerms,
+    embedder: str,
+    strictness: float = 0.0,
+) -> Evidence:
     """The verdict on a search.
 
     Args:
@@ -101,6 +119,7 @@ def judge(legs: Sequence[Stage], hits: Sequence[Hit], query: str, query_terms: Q
         query: What was searched.
         query_terms: Its terms with their weights.
         embedder: The embedder's name; with another than the models were fitted for, nothing is refused.
+        strictness: The library's own cut-off (see :attr:`rag.types.LibrarySettings.evidence`).
     """
     stages = {stage.name: stage for stage in legs}
     dense = stages["dense"]
@@ -119,15 +138,22 @@ def judge(legs: Sequence[Stage], hits: Sequence[Hit], query: str, query_terms: Q
         verdict = Verdict.ENOUGH if features["coverage"] >= _COVERED else Verdict.SOME
         return Evidence(verdict, f"What {embedder}'s cosines mean was not measured: {figures}.", features)
     across = is_across(query, dense)
-    model = fitted().across if across else fitted().within
-    strength = model.strength(features)
+    shipped = fitted().across if across else fitted().within
+    model, strength = shipped.stricter(strictness), shipped.strength(features)
     figures += (
         f", in {'another' if across else 'the same'} language; strength {strength:.2f}"
-        f" (none below {model.none:.2f}, enough from {model.enough:.2f})"
+        f" (none below {model.none:.2f}{', as kept for this library' if strictness else ''},"
+        f" enough from {model.enough:.2f})"
     )
-    features |= {"across languages": float(across), "strength": strength}
+    above = _log_odds(strength) - _log_odds(shipped.none)
+    features |= {"across languages": float(across), "strength": strength, ABOVE: above}
     verdict = model.verdict(strength)
     return Evidence(verdict, f"{_SAYS[verdict]}: {figures}.", features)
+
+
+def _log_odds(chance: float) -> float:
+    chance = min(max(chance, 1e-12), 1 - 1e-12)
+    return math.log(chance / (1 - chance))
 
 
 def measure(dense: Stage, lexical: Stage | None, hits: Sequence[Hit], query_terms: QueryTerms) -> dict[str, float]:

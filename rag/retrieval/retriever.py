@@ -54,6 +54,7 @@ class Retriever(BaseRetriever):
         writer: The model that makes up a passage to search with (HyDE); None: none is made up.
         by_tokens: Whether the best passages are compared with the question token by token, where the embedder can.
         reranker: The cross-encoder that sorts what was found; None: it stays as fused.
+        strictness: The cut-off of the verdict on the evidence (see :attr:`rag.types.LibrarySettings.evidence`).
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -64,6 +65,7 @@ class Retriever(BaseRetriever):
     writer: ChatModel | None = None
     by_tokens: bool = False
     reranker: Reranker | None = None
+    strictness: float = 0.0
 
     def search(
         self, question: str, query: str = "", rewrite_note: str = "", options: SearchOptions = DEFAULT_SEARCH
@@ -157,7 +159,7 @@ class Retriever(BaseRetriever):
     ) -> Evidence:
         if not hits and filters != Filters():
             return Evidence(Verdict.NONE, "The filters let no passage through that was found.")
-        return judge(stages, hits, query, search.weighed(query), self.embedder.identity.model)
+        return judge(stages, hits, query, search.weighed(query), self.embedder.identity.model, self.strictness)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         return [

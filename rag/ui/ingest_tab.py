@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -351,7 +351,8 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
 
     @told
     def save(in_library: str, *fields: Any) -> dict[Any, Any]:
-        engine.set_library_settings(in_library, settings_box.typed(*fields))
+        settings = replace(settings_box.typed(*fields), evidence=engine.library_settings(in_library).evidence)
+        engine.set_library_settings(in_library, settings)
         plans = plans_of_all(desk, in_library)
         done = render_ingest.touched(plans) if plans else notice(texts.SETTINGS_SAVED, kind="quiet")
         return {tab.settings.saved: done, tab.state: folder_state(desk, in_library)}

@@ -102,5 +102,5 @@ def make_prompt(retrieval: Retrieval, inside: int, read: int | None = None) -> P
 
 
 def make_trace(retrieval: Retrieval, prompt: Prompt | None, answer: Answer, asked: bool = True) -> Trace:
-    seconds = {"first token": 0.5, "generation": 2.0} if asked else {}
+    seconds = {"search": 0.3, **({"first token": 0.5, "generation": 2.0} if asked else {})}
     return Trace("t", 0.0, retrieval, prompt, CHAT, EMBEDDER, answer, seconds)

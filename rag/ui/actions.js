@@ -17,8 +17,16 @@ element.addEventListener("click", (event) => {
   if (what === "verify") trigger("verify", { root: button.dataset.root });
   if (what === "forget") trigger("forget", { root: button.dataset.root });
   if (what === "clear") trigger("clear", {});
+  if (what === "why") trigger("why", { chunk: button.dataset.chunk });
   if (what === "sync") trigger("sync", {});
   if (what === "pull") trigger("pull", { model: button.dataset.model });
+  if (what === "ingest") trigger("ingest", {});
+  if (what === "rendered") { button.disabled = true; trigger("rendered", {}); }
+  if (what === "all") button.closest("section").classList.add("all");
+  if (what === "go") {
+    const section = document.querySelector('#report section[data-step="' + button.dataset.step + '"], #prompt section[data-step="' + button.dataset.step + '"]');
+    if (section) section.scrollIntoView({ block: "start", behavior: "smooth" });
+  }
   if (what === "copy") {
     navigator.clipboard.writeText(button.dataset.copy).then(() => {
       const label = button.textContent;

@@ -7,18 +7,32 @@ from typing import Any
 
 import gradio as gr
 
-from rag.ui import render, render_diagnostics, texts
+from rag.answering.remarks import was_asked
+from rag.engine import Engine
+from rag.errors import RagError
+from rag.ui import render, render_diagnostics, render_ledger, texts
 from rag.ui.desk import Desk, Shown, script, told
 
 
 @dataclass
 class AnswerPart:
-    """The part's components; ``shown`` holds the :class:`~rag.ui.desk.Shown` that all of it speaks of, or None."""
+    """The part's components.
 
+    Attributes:
+        engine: Where the answers come from.
+        query: Words to search without an answer.
+        last: Shows the library's last question.
+        shown: Holds the :class:`~rag.ui.desk.Shown` that all of the part speaks of, or None.
+        report: The five steps, and each of them in its order.
+        prompt: What was sent to the model.
+    """
+
+    engine: Engine
     query: gr.Textbox
     last: gr.Button
     shown: gr.State
     report: gr.HTML
+    prompt: gr.HTML
 
 
 def answer_part(desk: Desk) -> AnswerPart:
@@ -43,7 +57,8 @@ def answer_part(desk: Desk) -> AnswerPart:
         apply_default_css=False,
         elem_id="report",
     )
-    return AnswerPart(query, last, shown, report)
+    prompt = gr.HTML("", js_on_load=script("actions.js"), apply_default_css=False, elem_id="prompt")
+    return AnswerPart(desk.engine, query, last, shown, report, prompt)
 
 
 def last_shown(desk: Desk, library: str) -> Shown | None:
@@ -63,14 +78,20 @@ def exchange_shown(desk: Desk, library: str, conversation: int | None, index: in
 
 def outputs(part: AnswerPart) -> list[Any]:
     """The components that change with what is shown."""
-    return [part.shown, part.report]
+    return [part.shown, part.report, part.prompt]
 
 
 def updates(part: AnswerPart, shown: Shown | None) -> dict[Any, Any]:
     """The part for what is shown, or how to get something to look at."""
     if shown is None:
-        return {part.shown: None, part.report: render.notice(texts.DIAGNOSTICS_EMPTY, kind="quiet")}
-    return {part.shown: shown, part.report: render_diagnostics.report(shown.retrieval, shown.trace)}
+        return {part.shown: None, part.report: render.notice(texts.DIAGNOSTICS_EMPTY, kind="quiet"), part.prompt: ""}
+    reading = part.engine.inspector.reading(shown.library)
+    sent = shown.trace.prompt if shown.trace is not None and was_asked(shown.trace) else None
+    return {
+        part.shown: shown,
+        part.report: render_diagnostics.report(shown.retrieval, shown.trace, reading),
+        part.prompt: render_ledger.prompt(sent) if shown.trace is not None else "",
+    }
 
 
 def wire_answer(desk: Desk, part: AnswerPart, library: gr.State) -> None:
@@ -86,6 +107,16 @@ def wire_answer(desk: Desk, part: AnswerPart, library: gr.State) -> None:
     def last(in_library: str) -> dict[Any, Any]:
         return updates(part, last_shown(desk, in_library))
 
+    def rendered(shown: Shown | None) -> Any:
+        trace = shown.trace if shown is not None else None
+        if trace is None:
+            return gr.skip()
+        try:
+            return render_ledger.prompt(trace.prompt, desk.engine.inspector.rendered(trace))
+        except RagError as error:
+            return render_ledger.prompt(trace.prompt, problem=f"{error.message} {error.hint}")
+
     events: dict[str, Any] = {"show_progress": "minimal", "api_visibility": "private"}
     part.query.submit(search, [part.query, library], outputs(part), **events)
     part.last.click(last, library, outputs(part), **events)
+    part.prompt.rendered(rendered, part.shown, part.prompt, **events)

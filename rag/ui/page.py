@@ -294,6 +294,7 @@ def build_page(engine: Engine) -> gr.Blocks:
             [tabs, diagnostics.parts, *answer_room.outputs(diagnostics.answer)],
             **_QUIET,
         )
+        diagnostics.answer.report.ingest(lambda: gr.Tabs(selected="ingest"), None, tabs, **_QUIET)
         diagnostics_page.select(health, library, diagnostics.machine.health, **_QUIET)
         ingest.create.click(create_library, ingest.name, [*whole, ingest.name], **_QUIET)
         ingest.rename.click(rename_library, [library, ingest.new_name], whole, **_QUIET)

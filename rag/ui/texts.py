@@ -132,12 +132,18 @@ CHIP_FOOTNOTE = "Source {number}, bound by Footnote from the words: {place}"
 CHIP_UNKNOWN = "The model wrote [{number}], but there is no such passage."
 CHIP_PENDING = "Source {number}: {place}"
 UNSUPPORTED_TITLE = "No passage holds the words of this sentence."
-MISSING_TITLE = "This number is not in the cited passage: check it at the source."
+FLAG_TITLES = {
+    "number": "This number is not in the cited passage: check it at the source.",
+    "unit": "The cited passage has this number with another unit: check it at the source.",
+    "date": "This date is not in the cited passage: check it at the source.",
+    "name": "This name is not in the cited passage: check it at the source.",
+    "quote": "These words stand in quotation marks, and not in the cited passage.",
+}
 LEGEND_MODEL = "cited by the model"
 LEGEND_FOOTNOTE = "bound by Footnote from the words"
 LEGEND_UNKNOWN = "no such passage"
 LEGEND_UNSUPPORTED = "no passage supports it"
-LEGEND_MISSING = "number not in the cited passage"
+LEGEND_MISSING = "not in the cited passage"
 
 SEARCH_OPTIONS = "Search options"
 HELD_TO = "held to"
@@ -498,7 +504,6 @@ PART_MACHINE = "This machine"
 DIAGNOSTICS_EMPTY = "Ask something in Chat, or search here: then this page shows what was found, and why."
 SECTION_QUERY = "What was searched"
 SECTION_EVIDENCE = "Evidence"
-SECTION_CANDIDATES = "Candidates"
 SECTION_PROMPT = "The prompt, as sent"
 SECTION_WINDOW = "The window"
 SECTION_TIMES = "Where the time went"
@@ -522,12 +527,9 @@ NO_VOTE = "no vote"
 STAGE_FOLDED = "+ {count} folded"
 FATE_READ = "in the prompt as [{number}]"
 FATE_JOINED = "in the prompt as [{number}], joined with its neighbours ({count} passages)"
-FATE_FOLDED = "nearly the same as number {rank}: folded into it"
 FATE_COPIES_ONE = "1 copy folded into it"
 FATE_COPIES = "{count} copies folded into it"
-FATE_CUT = "cut: not among the best"
 NO_PROMPT = "Nothing was sent to a model."
-NOT_IN_PROMPT = "not in the prompt"
 VERDICT_ENOUGH = "enough"
 VERDICT_SOME = "some"
 VERDICT_NONE = "none"
@@ -540,8 +542,20 @@ WINDOW_PASSAGES = "passages"
 WINDOW_QUESTION = "question"
 WINDOW_ANSWER = "room for the answer"
 WINDOW_FREE = "free"
-WINDOW_COUNT = "Prompt: {used} tokens by our {kind}; the model itself read {read}."
-WINDOW_COUNT_UNREAD = "Prompt: {used} tokens by our {kind}; the model has not reported its own count."
+WINDOW_OVER = "did not fit"
+WINDOW_OURS = "Prompt: {used} tokens by our {kind}."
+WINDOW_READ = "The model itself read {read}."
+WINDOW_UNTOLD = "The model has not told how much it read."
+WINDOW_WRITTEN = "The answer took {count} tokens of its room."
+WINDOW_ALARM = "About {unread} tokens of the prompt were not read by the model."
+WINDOW_ALARM_HINT = (
+    "Its server cut the prompt: what is left out is often the beginning, with the instructions and the best passages. "
+    "Give that server a larger window, or lower FOOTNOTE_CONTEXT_TOKENS to the one it has."
+)
+WINDOW_SHORT_ONE = "1 passage that was wanted did not fit."
+WINDOW_SHORT = "{count} passages that were wanted did not fit."
+WINDOW_SHORT_HINT = "Raise FOOTNOTE_CONTEXT_TOKENS, or lower FOOTNOTE_ANSWER_TOKENS; the ledger names them."
+WINDOW_FORGOTTEN = "{count} earlier turns of the conversation were left out."
 WINDOW_EXACT = "count with its tokenizer"
 WINDOW_ESTIMATE = "cautious estimate"
 WINDOW_TOTAL = "of {total} tokens"
@@ -552,7 +566,341 @@ STATE_ERROR = "broken"
 STATE_OFF = "off"
 
 # Citation audit
-SECTION_AUDIT = "Sentence by sentence"
+SECTION_AUDIT = "Used and quoted: sentence by sentence"
+AUDIT_SENTENCES_ONE = "1 sentence"
+AUDIT_SENTENCES = "{count} sentences"
+AUDIT_CLEAN = "Every sentence is cited, and what it says stands in the cited passage."
+AUDIT_MISSING = {
+    "number": ("1 number is not in the cited text", "{count} numbers are not in the cited text"),
+    "unit": ("1 number has another unit in the cited text", "{count} numbers have another unit in the cited text"),
+    "date": ("1 date is not in the cited text", "{count} dates are not in the cited text"),
+    "name": ("1 name is not in the cited text", "{count} names are not in the cited text"),
+    "quote": ("1 quotation is not in the cited text", "{count} quotations are not in the cited text"),
+}
+AUDIT_UNKNOWN = "{numbers} cites nothing: there is no such passage"
+AUDIT_UNCITED_ONE = "1 sentence without a citation"
+AUDIT_UNCITED = "{count} sentences without a citation"
+AUDIT_NO_CITATION = "No citation: no passage that the model read holds enough of its words."
+AUDIT_LACKS = {
+    "number": "is a number that the cited passage does not have.",
+    "unit": "has another unit in the cited passage.",
+    "date": "is a date that the cited passage does not have.",
+    "name": "is a name that the cited passage does not have.",
+    "quote": "is quoted, but not in the cited passage in these words.",
+}
+AUDIT_LACKS_ALL = {
+    "number": "is a number that no passage in the prompt has.",
+    "unit": "has another unit in the passages of the prompt.",
+    "date": "is a date that no passage in the prompt has.",
+    "name": "is a name that no passage in the prompt has.",
+    "quote": "is quoted, but in no passage of the prompt in these words.",
+}
+AUDIT_ELSEWHERE = "It is in {numbers}."
+AUDIT_OVERLAP = "words held"
+AUDIT_VERBATIM = "word for word"
+AUDIT_TRANSLATED = (
+    "The answer is in another language than a passage it cites. Numbers, units and dates were compared; names and "
+    "quoted words were not."
+)
+AUDIT_SCOPE = (
+    "No model was asked for this. It compares figures, units, dates, names and quoted words, however they are written: "
+    "10 mm is 1 cm. It cannot tell whether a number stands with the right thing, and what was rounded, counted or "
+    "reckoned is marked."
+)
+
+# Diagnostics: two answers side by side
+COMPARE = "Compare: with and without the notes, or two models"
+COMPARE_INFO = (
+    "The same question, seed and settings twice. Without the notes you see what the model says by itself; with another "
+    "model, whether a larger one is worth its time."
+)
+COMPARE_NOTES_DO = "With and without notes"
+COMPARE_MODELS_DO = "Two models"
+COMPARE_OTHER = "The other model"
+COMPARE_NO_OTHER = "There is no other chat model to compare with. Fetch or start one, then open this box again."
+COMPARE_NO_OTHER_CHOICE = "none yet"
+COMPARE_CHOOSE = "Choose the other model first."
+COMPARE_NOTHING_SHOWN = "Ask something in Chat, or search above: then there is a question to compare."
+COMPARE_BUSY = "A comparison is running. Stop it first."
+COMPARE_AFTER_CHAT = "An answer is being written in Chat. The comparison begins after it."
+COMPARE_STOP = "Stop"
+COMPARE_STOPPED = "Stopped."
+COMPARE_WITH = "With the notes"
+COMPARE_WITHOUT = "Without the notes"
+COMPARE_ALONE = "no notes"
+COMPARE_NOTES_ONE = "1 note"
+COMPARE_NOTES = "{count} notes"
+COMPARE_KEPT = "the answer that Chat gave"
+COMPARE_OPENING = "The other model"
+COMPARE_WAITING = "Waits for the other side…"
+COMPARE_WRITING = "Reading the question…"
+COMPARE_DISAGREE = "They disagree."
+COMPARE_FROM_NOTES = "The answer comes from the notes: the model does not say this by itself."
+COMPARE_KNOWN = "The notes say so, and the model says the same without them."
+COMPARE_NOT_FROM_NOTES = "Not all of the answer is in the notes: the model adds something by itself."
+COMPARE_REFUSED = "Your notes do not seem to say. What the model says without them is its own."
+COMPARE_MISSED = "The answer says that the notes are silent, but a passage holds what the model says without them."
+COMPARE_BOTH_REFUSE = "Both say that the notes do not say."
+COMPARE_ONE_REFUSES = "One answers; the other says that the notes do not say."
+COMPARE_HELD = "Both answers are held by the notes, and they do not disagree."
+COMPARE_UNHELD = "They do not disagree, but something is said that the notes do not hold."
+ORIGINS = {
+    "notes": "from the notes",
+    "both": "in the notes, and the model says so itself",
+    "model": "the model says so itself",
+    "disagree": "they disagree",
+    "unsure": "the model says that it does not know",
+}
+LEGEND_SENTENCE = "text"
+COMPARE_COST = "What it cost"
+COMPARE_FIRST = "First word after"
+COMPARE_GENERATION = "Writing"
+COMPARE_LOADING = "Loading the model before"
+COMPARE_PROMPT = "Tokens read"
+COMPARE_WRITTEN = "Tokens written"
+COMPARE_SPEED = "Tokens a second"
+COMPARE_SENTENCES = "Sentences that the notes hold"
+COMPARE_ABSENT = "Said, but not in what is cited"
+COMPARE_OF = "{count} of {total}"
+COMPARE_NOTHING = "nothing"
+
+# One answer: the five steps and the ledger
+STEPS = {
+    "read": ("Read", "Was the text taken from its file, and is the file still the same?"),
+    "found": ("Found", "Did a search find it?"),
+    "kept": ("Kept", "Did it stay in the ranking, or was it lost or folded into another?"),
+    "fitted": ("Fitted", "Did it go into the prompt, and did the model read all of it?"),
+    "used": ("Used", "Does the answer say where it comes from, and does that place say the same?"),
+}
+STEPS_LABEL = "From file to answer, step by step"
+STEP_STATES = {"good": "fine", "look": "look", "bad": "wrong", "none": "–"}
+STEP_NOT_REACHED = "It did not come so far."
+FACTS = {
+    "files": ("1 file in the library", "{count} files in the library"),
+    "failed": ("1 not read: {names}", "{count} not read: {names}"),
+    "partly": ("1 read in part: {names}", "{count} read in part: {names}"),
+    "changed": ("1 has changed on disk: {names}", "{count} have changed on disk: {names}"),
+    "stale": (
+        "the model was given 1 file that has changed since: {names}",
+        "the model was given {count} files that have changed since: {names}",
+    ),
+    "found": ("1 passage found", "{count} passages found"),
+    "verdict_enough": ("", "the notes seem to speak of it"),
+    "verdict_some": ("", "the notes may speak of it"),
+    "verdict_none": ("", "the notes do not seem to speak of it"),
+    "across": ("", "question and passages are in different languages"),
+    "no_vote": ("", "the search by words has no vote"),
+    "held_to": ("", "held to {0}"),
+    "loosened": ("quoted words that no passage holds", "quoted words that no passage holds"),
+    "kept": ("1 in the ranking", "{count} in the ranking"),
+    "folded": ("1 folded into one nearly the same", "{count} folded into others nearly the same"),
+    "lost": ("1 not among the best", "{count} not among the best"),
+    "sent": ("1 in the prompt, {0} of {1} tokens", "{count} in the prompt, {0} of {1} tokens"),
+    "no_room": ("1 did not fit the window", "{count} did not fit the window"),
+    "beyond": ("1 not wanted beside better ones", "{count} not wanted beside better ones"),
+    "forgotten": ("1 earlier turn left out", "{count} earlier turns left out"),
+    "not_told": ("", "the model has not told how much it read"),
+    "cut": ("", "the model read only {0} of about {1} tokens"),
+    "read": ("", "the model read {0} tokens: all of it"),
+    "only_searched": ("", "only searched"),
+    "not_asked": ("", "no model was asked"),
+    "refused": ("", "the model says that these passages do not hold it"),
+    "failed_answer": ("", "the model broke off"),
+    "stopped": ("", "the answer was stopped"),
+    "length": ("", "the answer was cut at {count} tokens"),
+    "cited": ("1 passage cited", "{count} passages cited"),
+    "uncited": ("", "no passage is cited"),
+    "unknown": ("1 citation of nothing", "{count} citations of nothing"),
+    "missing": ("{names} is not in what is cited", "not in what is cited: {names}"),
+    "unsupported": ("1 sentence without support", "{count} sentences without support"),
+}
+"""What is to be known of a step, for one and for more; what has no count is written second."""
+
+FACT_HINTS = {
+    "files": "Index a folder in the Ingest tab.",
+    "failed": "If the answer should be in there: the list below has each reason, and Ingest what to do.",
+    "partly": "If the answer should be in there: the list below says what could not be read.",
+    "changed": "Sync the library in Ingest, then ask again.",
+    "stale": "Sync the library in Ingest, then ask again.",
+    "found": "Search for words that you know stand in your notes.",
+    "verdict_some": "Read the passages below before you believe the answer.",
+    "verdict_none": "Ask with words that your notes use, or look below why a passage that you know was not found.",
+    "loosened": "They were searched as words.",
+    "no_room": "Raise FOOTNOTE_CONTEXT_TOKENS, or lower FOOTNOTE_ANSWER_TOKENS.",
+    "forgotten": "Put what matters of the conversation into the question.",
+    "cut": "What the answer says may not come from your notes: see the window below.",
+    "refused": "If one of them does hold it, ask again in its words, or choose a larger model.",
+    "failed_answer": "Ask again, or choose another model.",
+    "length": "Raise FOOTNOTE_ANSWER_TOKENS, or ask for less at once.",
+    "uncited": "It may not come from your notes: compare it with the passages.",
+    "unknown": "The model made up a source: compare the sentence with the passages.",
+    "missing": "Look it up in the passage before you rely on it.",
+    "unsupported": "They are marked below: compare them with the passages.",
+}
+FIRST_BAD = "Look first at “{name}”: {said}."
+FIRST_LOOK = "Worth a look, “{name}”: {said}."
+FIRST_BEFORE = "Before that, see “{name}”."
+FIRST_NONE = "Nothing stands out: the text was read, found, kept, fitted and used."
+FIRST_NONE_SEARCHED = "Nothing stands out so far."
+ONLY_SEARCHED = "searched without answering"
+SECTION_READING = "Files to look at"
+READING_FAILED = "not read"
+READING_PARTLY = "partly"
+READING_CHANGED = "changed"
+READING_MORE = "{count} more are listed in Ingest."
+READING_INGEST = "Open Ingest"
+SECTION_LEDGER = "Every passage, and how far it came"
+GATES = {"found": "found", "kept": "kept", "sent": "in the prompt", "read": "read by the model", "cited": "cited"}
+COLUMN_WAY = "Way"
+LEDGER_ALL = "Show all {count}"
+LEDGER_WHY = "Why this far?"
+STOPS = {
+    "cited": "cited",
+    "folded": "nearly the same as number {rank}: folded into it",
+    "lost": "not among the best: lost when the searches were merged or sorted anew",
+    "not_asked": "not sent: the notes did not seem to say, so no model was asked",
+    "no_room": "does not fit the window",
+    "not_wanted": "not wanted: others were better",
+    "not_told": "sent; the model has not told how much it read",
+    "cut": "sent, but maybe not read: the model read much less than was sent",
+    "uncited": "read, and not cited",
+}
+PROMPT_MESSAGES_ONE = "1 message"
+PROMPT_MESSAGES = "{count} messages"
+PROMPT_TOKENS = "{count} tokens"
+PROMPT_AS_MESSAGES = "As messages"
+PROMPT_RENDERED = "As the model read it"
+PROMPT_RENDERED_COUNT = "{count} tokens by our {kind}"
+PROMPT_RENDER = "Show it as the model read it"
+PROMPT_RENDER_TITLE = "Asks the model’s server for the one text that its chat template makes of the messages."
+TIMES_TOTAL = "{total} in all"
+TIMES_TOKENS = "{count} tokens, {speed}/s"
+
+# Diagnostics: my notes, measured
+MEASURE_INFO = (
+    "Keep questions whose answers you know, then see how many of them this library finds. Questions come from Chat "
+    "(“This passage answers it”, “My notes do not say”), from typing, or from a file."
+)
+SECTION_QUESTIONS = "Questions of this library"
+QUESTIONS_COUNT = "{answerable} answerable, {unanswerable} not"
+QUESTIONS_NONE = "No question yet. Add one below, or mark an answer in Chat."
+QUESTIONS_MORE = "{count} more are not shown; the export has them all."
+QUESTIONS_IMPORT = "Import…"
+QUESTIONS_EXPORT = "Export"
+QUESTIONS_IMPORTED = "{count} questions were taken in."
+QUESTION_ADD = "Add a question"
+QUESTION_ADD_DO = "Add question"
+QUESTION_LOOK = "Look"
+QUESTION_LOOK_TITLE = "Show what was found for it, step by step"
+QUESTION_DROP = "Drop"
+QUESTION_DROP_TITLE = "Take this question out"
+QUESTION_KEPT_ANSWER = "Kept: “{question}” is answered by {path}. Measure it in Diagnostics."
+QUESTION_KEPT_NONE = "Kept: “{question}” is not answered by your notes. Measure it in Diagnostics."
+POINT_ANSWERS = "This passage answers it"
+POINT_ANSWERS_TITLE = "Keep the question, with this passage as its answer, to measure the library with"
+POINT_NOWHERE = "My notes do not say"
+POINT_NOWHERE_TITLE = "Keep the question as one that the notes do not answer, to measure the library with"
+POINT_DONE = "✓ Kept"
+POINT_GONE = "That passage is not there any more. Ask again, then mark it."
+ANSWERABLE_LABEL = "Do your notes answer it?"
+ANSWERABLE = "Yes"
+UNANSWERABLE = "No"
+PLACE_FILE = "File"
+PLACE_PAGE_LABEL = "Page"
+PLACE_PHRASE = "Words of the passage"
+PLACE_PHRASE_INFO = "As they stand there. All three fields are optional."
+PLACE_PAGE = "page {page}"
+PLACE_POINTED = "the passage you pointed at"
+PLACE_NOWHERE = "not in the notes"
+PLACE_SOMEWHERE = "somewhere"
+PLACE_MISSING = "Cannot be found by any search: {why}."
+COLUMN_QUESTION = "Question"
+COLUMN_ANSWERED_BY = "Answered by"
+COLUMN_LATEST = "Latest measurement"
+WENT_REFUSED = "refused, rightly"
+WENT_ANSWERED = "answered, wrongly"
+WENT_REFUSED_EVIDENCE = "refused for want of evidence"
+WENT_REFUSED_MODEL = "refused by the model"
+WENT_NOT_REFUSED = "not refused"
+WENT_NOT_FOUND = "not found"
+WENT_FOUND = "found at {ranks}"
+WENT_FOUND_SOME = "found at {ranks}, of {count} places"
+WENT_CITED = ", cited"
+WENT_NOT_CITED = ", not cited"
+MEASURE = "Measure"
+MEASURE_STOP = "Stop"
+MEASURE_ANSWERS = "Have the model answer, too"
+MEASURE_ANSWERS_INFO = "Shows what the model refuses and cites. It takes as long as asking every question in Chat."
+MEASURE_ANSWERS_NONE = "There is no chat model, so only the search can be measured."
+MEASURE_RUNNING = "{done} of {total} questions, {right} of them right"
+MEASURE_STOPPING = "Stopping after this question…"
+MEASURE_BUSY = "“{library}” is being measured; one library at a time."
+SECTION_MEASURES = "Measured"
+COLUMN_MEASURE = "Measure"
+COLUMN_VALUE = "Value"
+COLUMN_INTERVAL = "95 % interval"
+COLUMN_QUESTIONS = "Questions"
+COLUMN_AGAINST = "Against the run before"
+MEASURE_NAMES = {
+    "mrr": "MRR",
+    "ndcg@10": "nDCG@10",
+    "refused": "refused, rightly",
+    "wrongly refused": "refused, wrongly",
+    "cites": "cites the right passage",
+    "seconds": "seconds a question",
+}
+BETWEEN = "{low} to {high}"
+SAME = "the same"
+MAY_BE_CHANCE = "may be chance"
+WON_AND_LOST = "{better} better, {worse} worse"
+RUN_STOPPED = "Stopped after {count} questions: the figures are of those."
+RUN_FAILED_ONE = "1 question could not be searched; the list says why."
+RUN_FAILED = "{count} questions could not be searched; the list says why."
+RUN_WITH_MODEL = "Answered by {model}"
+RUN_SEARCH_ONLY = "Search only"
+RUN_CONDITIONS = "{asked}; {embedder}; {chunks} passages; {settings}."
+CHANGED = "Changed since the run before: {changes}."
+CHANGED_NOTHING = "Nothing was changed since the run before."
+CHANGED_FROM_TO = "{what} {old} → {new}"
+CHANGED_MODEL = "model"
+CHANGED_NO_MODEL = "none"
+CHANGED_EMBEDDER = "embedder"
+CHANGED_SETTINGS = "settings"
+CHANGED_CUT = "cut-off"
+CHANGED_FILES = "passages"
+CHANGED_INDEX = "files"
+SECTION_CALIBRATE = "When to say “your notes do not say this”"
+CALIBRATE_INFO = (
+    "Footnote refuses a question when the evidence for an answer is weak. A stricter cut-off gives fewer wrong answers "
+    "and more wrong refusals. Choose what suits your notes."
+)
+CALIBRATE_NONE = "Measure first: then the chart shows what another cut-off would cost."
+CALIBRATE_ONE_KIND = "This needs questions of both kinds: some that your notes answer, and some that they do not."
+CALIBRATE_FIXED_ONE = "1 question is decided without the cut-off."
+CALIBRATE_FIXED = "{count} questions are decided without the cut-off."
+CALIBRATE_SEARCH = "The model was not asked: it may refuse more."
+CALIBRATE_WITH_MODEL = "What the model refuses by itself is counted."
+CALIBRATE_CAPTION = "Each dot is a cut-off; near the lower left corner both mistakes are rare."
+CALIBRATE_ALT = "Wrong answers against wrong refusals, for every cut-off"
+AXIS_REFUSALS = "wrong refusals, of answerable questions"
+AXIS_ANSWERS = "wrong answers, of the others"
+LEGEND_CURVE = "cut-offs"
+LEGEND_CHOSEN = "chosen here"
+LEGEND_KEPT = "in use"
+POINT = (
+    "Cut-off {strictness}: {answered} of {unanswerable} answered wrongly, {refused} of {answerable} refused wrongly"
+)
+COST_CHOSEN = "chosen here"
+COST_KEPT = "in use"
+COST_OWN = "Footnote's own"
+COST_ANSWERS = "{count} of {total} answered wrongly (95 %: {low} to {high})"
+COST_REFUSALS = "{count} of {total} refused wrongly (95 %: {low} to {high})"
+CUT = "Cut-off"
+CUT_INFO = "Left: answers more. Right: refuses more."
+CUT_KEEP = "Keep for this library"
+CUT_BACK = "Back to Footnote's own"
+CUT_KEPT = "Kept: from now on this library's questions are judged by it."
+CUT_IS_OWN = "This library's questions are judged by Footnote's own cut-off again."
 
 PLAIN_WORDS = {
     "cosine": "How close the passage's meaning is to the query's, by the embedder: at most 1, higher is closer.",
@@ -576,18 +924,93 @@ PLAIN_WORDS = {
     "tokens": "The pieces of text a model counts in; a word is one to three of them.",
     "window": "How many tokens the model can read at once, question, passages and answer together.",
     "embedder": "The model that turns text into vectors, so that similar meanings lie close together.",
+    "handed on": "How many passages this step gave to the next one; what ranks lower is cut off here.",
+    "not read": "The file or page could not be read, or is not among what is read: no text of it is known.",
+    "not indexed": "It can be read, but the index does not hold it as it is now.",
+    "filtered": "The question was held to other files, dates or sections.",
+    "below the cut": "None of the searches had it among the passages that it hands on.",
+    "lost in fusion": "A search found it, but had no vote, or too many others came before it.",
+    "folded": "Another passage says nearly the same and stands for both.",
+    "below the verdict": "The notes did not seem to speak of the question, so the model was not asked.",
+    "over the budget": "Better passages had filled the places, or the window, of the model already.",
     "device": "Where the embedder runs: cpu is the processor, cuda an NVIDIA card, mps an Apple one.",
     "evidence": "How much the notes have to say about the question, judged before anything is generated.",
     "rank": "Place in that search's list, 1 being the best.",
     "condense": "Rewriting a follow-up question so that it can be searched on its own.",
     "embed": "Turning the query into a vector.",
-    "search": "The whole search.",
-    "first token": "Waiting for the model's first word.",
+    "search": "The whole search; its parts are below it.",
+    "prompt": "Choosing the passages that fit the window, and counting their tokens.",
+    "loading": "Loading the model into memory, before it read anything.",
+    "way": "How far the passage came: found, kept in the ranking, put into the prompt, read by the model, cited.",
+    "gate found": "Any search saw it.",
+    "gate kept": "It is in the final ranking, after merging, sorting and folding.",
+    "gate sent": "It is part of what was sent to the model.",
+    "gate read": "The model’s own count says that it read the whole prompt.",
+    "gate cited": "A sentence of the answer is bound to it.",
+    "first token": "Waiting for the model's first word: it reads the prompt.",
     "generation": "Writing the answer.",
     "citations": "Checking the answer's citations against the passages.",
+    "citation audit": "Every sentence of the answer compared with the passage that it cites.",
+    "overlap": "Share of the sentence's informative words that the passage holds, rarer words counting more; 1 is all.",
+    "verbatim": "Share of the sentence that stands in the cited words in runs of three words or more; 1 is all of it.",
     "model": "The language model that writes the answer.",
+    "recall@1": "Of the places that answer the questions, the share found in first place.",
+    "recall@3": "Of the places that answer the questions, the share among the first three found.",
+    "recall@5": "Of the places that answer the questions, the share among the first five found.",
+    "recall@10": "Of the places that answer the questions, the share among the first ten found.",
+    "mrr": "Mean reciprocal rank: 1 where the right passage always comes first, 0.5 where it comes second.",
+    "ndcg@10": "How near the order of the first ten is to the best possible one, which is 1.",
+    "refused": "Of the questions that the notes do not answer, the share that is refused. Higher is better.",
+    "wrongly refused": "Of the questions that the notes answer, the share that is refused. Lower is better.",
+    "cites": "Of the answers, the share that cites a place you named.",
+    "seconds": "From the question to the answer; half of the questions took less.",
+    "interval": "Other questions of the same kind would give another figure, 19 times of 20 within these bounds.",
+    "tokens per second": "How fast the model writes, once it has begun.",
 }
 """What a technical word means, for its tooltip."""
+
+# Diagnostics: why not this?
+WHY = "Why not this?"
+WHY_INFO = (
+    "Name what you expected to be read: a part of a file’s name, a page of it, or words that stand there. You are told "
+    "how far it came, what stopped it first, and what would have brought it in. Any passage on this page has a button "
+    "that asks the same."
+)
+WHY_FILE = "File"
+WHY_PAGE = "Page"
+WHY_PHRASE = "Words that stand there"
+WHY_ASK = "Why was it not read?"
+WHY_THIS = "Why?"
+WHY_NO_QUESTION = "There is no question yet to look into."
+WHY_NOTHING = "Nothing in the library fits that."
+WHY_NOTHING_HINT = "Try a part of the file’s name, or fewer words."
+WHY_READ = "read by the model"
+WHY_FOUND = "found"
+WHY_GATES = {
+    "not read": "read",
+    "not indexed": "indexed",
+    "filtered": "let through",
+    "below the cut": "found",
+    "lost in fusion": "kept",
+    "folded": "no copy",
+    "below the verdict": "evidence",
+    "over the budget": "fits",
+}
+WHY_MARKS = {"passed": ("✓", "passed"), "stopped": ("✕", "stopped here"), "open": ("·", "not reached")}
+WHY_WAYS = "What would have brought it in"
+WHY_TRIED = "Tried: place {rank} of what is found."
+WHY_TRIED_NOTHING = "Tried: it is not found even then."
+WHY_ABOUT = "about "
+WHY_WORKED_OUT = "Not on record: worked out now."
+WHY_RANK = "Rank"
+WHY_HANDED_ON = "Handed on"
+WHY_NOTE = "Note"
+WHY_TEXT = "The passage"
+WHY_OTHERS_ONE = "1 more passage that fits"
+WHY_OTHERS = "{count} more passages that fit"
+WHY_MORE_ONE = "1 more fits; name it more closely."
+WHY_MORE = "{count} more fit; name what you mean more closely."
+WHY_LOOK = "Look inside"
 
 # --------------------------------------------------------------------------------------------------------------- launch
 

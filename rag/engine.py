@@ -20,8 +20,8 @@ from rag.index.jobs import SyncJob
 from rag.index.library import Library, Shelf, is_stale
 from rag.index.plan import is_there, make_plan, plan_again
 from rag.index.sync import apply_plan, forget_file
-from rag.inspection.doctor import examine
 from rag.inspection.inspector import Inspector
+from rag.inspection.sharing import Sharing
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder
 from rag.models.picked import PickedModels
@@ -92,6 +92,7 @@ class Engine:
         self._shelf = Shelf(settings.home, settings.chroma_url)
         self._choices = Choices(settings.home / "choices.json")
         self._models = PickedModels(settings, self._choices)
+        self._sharing = Sharing(settings, self._choices, self._models)
         self._readers = ReaderPool(settings.read_workers, settings.read_timeout, settings.read_memory_mb * 2**20)
         self._jobs: dict[str, SyncJob] = {}
         self._fetches: dict[str, FetchJob] = {}
@@ -434,7 +435,7 @@ class Engine:
         """
         opened = self._shelf.library(library)
         exchanges = opened.catalog.exchanges(conversation) if conversation is not None else ()
-        with self._models.using_chat() as chat:
+        with self._models.using_chat() as chat, self._sharing.answering():
             wanted = notes or self.settings.notes or None
             retriever = self._retriever(library, *also, chat=chat, options=options)
             answering = Answering(retriever, chat, wanted, self.settings.answer_tokens, options)
@@ -644,6 +645,11 @@ class Engine:
             embedder=self._embedder,
             retriever=self._retriever,
             last_trace=self.last_trace,
+            sharing=self._sharing,
+            folders=self.folder_state,
+            readers=self._readers,
+            profile=lambda library: self._profile(library.catalog.settings()),
+            passwords=self._passwords,
         )
 
     def health(self, library: str | None = None) -> tuple[HealthCheck, ...]:
@@ -655,7 +661,7 @@ class Engine:
                 opened = self._shelf.library(library)
             except LibraryCorrupt as error:
                 problem = error
-        return examine(self.settings, self.status(), opened, problem)
+        return self.inspector.health(self.status(), opened, problem)
 
     def check(self, library: str) -> tuple[HealthCheck, ...]:
         """Whether the library's catalog, keyword index and vectors agree, and its vectors are the embedder's."""
@@ -771,11 +777,13 @@ class Engine:
                         raise
                     plan = SyncPlan(library.name, root, (), ((str(root), str(error)),))
                 profile = self._profile(library.catalog.settings())
-                for event in apply_plan(library, plan, embedder, self._readers, profile, stop, self._passwords):
-                    if event.report and event.report.state is None:
-                        self._last.clear()  # what is forgotten may be quoted there
-                    reports += [event.result] if event.result else []
-                    yield replace(event, result=_joined(reports) if event.result else None)
+                with self._sharing.embedding(embedder, plan.seconds if plan.work else 0.0) as renew:
+                    for event in apply_plan(library, plan, embedder, self._readers, profile, stop, self._passwords):
+                        renew()
+                        if event.report and event.report.state is None:
+                            self._last.clear()  # what is forgotten may be quoted there
+                        reports += [event.result] if event.result else []
+                        yield replace(event, result=_joined(reports) if event.result else None)
                 if stop.is_set() and root != roots[-1]:
                     yield replace(event, result=replace(_joined(reports), stopped=True))
                     break
@@ -816,6 +824,11 @@ class Engine:
 
     def _embedder(self, library: Library) -> Embedder:
         """The embedder that a library is searched with: the one that built it, else the default one."""
+        embedder = self._opened_embedder(library)
+        self._sharing.place(embedder)
+        return embedder
+
+    def _opened_embedder(self, library: Library) -> Embedder:
         built_with = library.catalog.embedder()
         if built_with is None:
             return self._models.default_embedder()[0]

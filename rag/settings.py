@@ -34,6 +34,9 @@ _ENVIRONMENT = {
     "OMP_WAIT_POLICY": "passive",
 }
 
+Way = Literal["auto", "together", "turns", "cpu"]
+"""How two models share a graphics card."""
+
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
@@ -79,6 +82,9 @@ class Settings(BaseSettings):
     temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature; 0 gives the same answer again.")
     seed: int = Field(0, description="Sampling seed.")
     keep_alive: str = Field("10m", description="How long Ollama keeps the model loaded.")
+    sharing: Way = Field(
+        "auto", description="How embedder and chat model share a graphics card: auto, together, turns, or cpu."
+    )
     timeout: float = Field(300.0, gt=0, description="Seconds to wait for a model's next words before giving up.")
 
     chunk_profile: Literal["sections", "words"] = Field(
@@ -198,6 +204,11 @@ def load_settings(**overrides: object) -> Settings:
 def prepare_environment() -> None:
     """Turns off every library's telemetry, tracing and hub look-ups; has to run before they are imported."""
     os.environ.update(_ENVIRONMENT)
+
+
+def telemetry_left_on() -> tuple[str, ...]:
+    """Variables of the environment that :func:`prepare_environment` sets and that hold something else now."""
+    return tuple(name for name, value in _ENVIRONMENT.items() if os.environ.get(name) != value)
 
 
 def is_loopback(host: str) -> bool:

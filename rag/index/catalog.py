@@ -254,6 +254,19 @@ class Catalog:
                 return f"an entry of “{lost[0]}” belongs to a “{lost[2]}” that is not there"
             counted = "SELECT path FROM file WHERE chunks != (SELECT count(*) FROM chunk WHERE file_id = file.id)"
             wrong = execute(counted).fetchone()
+    def embedding_speed(self, embedder: str, device: str) -> tuple[float, float] | None:
+        """Chunks that an embedder has embedded on a device, and the seconds it took; None where it has not."""
+        kept = self._fact("embedding speed")
+        return _speed.validate_json(kept).get(f"{embedder} on {device}") if kept else None
+
+    def add_embedding_speed(self, embedder: str, device: str, chunks: float, seconds: float) -> None:
+        """Adds a measurement, beside which earlier ones count half."""
+        kept = self._fact("embedding speed")
+        speed = _speed.validate_json(kept) if kept else {}
+        before = speed.get(f"{embedder} on {device}", (0.0, 0.0))
+        speed[f"{embedder} on {device}"] = (before[0] / 2 + chunks, before[1] / 2 + seconds)
+        self._set_fact("embedding speed", _speed.dump_json(speed).decode())
+
         return f"{wrong[0]} has another number of chunks than was stored" if wrong else ""
 
     def keyword_damage(self) -> str:

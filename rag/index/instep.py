@@ -57,7 +57,8 @@ class InStep:
                 thread = threading.Thread(target=self._refresh, args=(library,), name=f"look {library}", daemon=True)
                 self._looks[library] = thread
                 thread.start()
-            return replace(known, watching=library in self._watchers)
+            watcher = self._watchers.get(library)
+            return replace(known, watching=watcher is not None, polling=watcher is not None and watcher[1].polling)
 
     def forget(self, library: str) -> None:
         """What was known does not hold any more: the library or its folders have changed."""

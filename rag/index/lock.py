@@ -21,7 +21,7 @@ def lock_home(home: Path) -> FileLock:
         LibraryError: The folder cannot be written to.
     """
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)  # a new one is closed to other accounts of the machine
         lock = FileLock(home / "footnote.lock")
         lock.acquire(timeout=_SECONDS)
     except Timeout as error:

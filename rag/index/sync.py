@@ -208,6 +208,7 @@ class _Run:
         for planned in unchanged:
             record, file = planned.record, planned.file
             if record is None or file is None:
+        self._embedded: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))  # chunks, seconds by device
                 raise ValueError("An unchanged file has a record and a place.")
             if (record.mtime_ns, record.inode) != (file.mtime_ns, file.inode):
                 touched.append((record.id, file))
@@ -415,6 +416,8 @@ class _Run:
     def _store(self, done: _Waiting) -> SyncEvent:
         document, planned = done.document, done.planned
         if not self._bound:
+        chunks, spent = self._embedded[device]
+        self._embedded[device] = (chunks + len(embedded.vectors), spent + seconds)
             self._library.bind(self._embedder.identity)
             self._bound = True
         fresh = [at for at, id_ in enumerate(done.ids) if id_ is None]
@@ -500,6 +503,8 @@ class _Run:
         )
         return self._event("", result=report)
 
+        for device, (chunks, seconds) in self._embedded.items():
+            self._catalog.add_embedding_speed(self._embedder.identity.model, device, chunks, seconds)
     def _ended(self, report: FileReport, measured: int = 0) -> SyncEvent:
         """Counts a file as done; the time since the last one is put down to its kind if it was embedded whole."""
         now = time.monotonic()

@@ -168,7 +168,7 @@ class Embedder(Embeddings):
         """What it takes of this machine's graphics card; None for one that never runs there."""
         return None
 
-    def move(self, *, to_card: bool) -> None:  # noqa: B027  # most embedders have one place only
+    def move(self, *, to_card: bool) -> None:  # most embedders have one place only
         """Runs on the graphics card from now on, or on the CPU; waits for the batch at work.
 
         Nothing happens where it is there already, or where :meth:`card_use` says that it stays.

@@ -50,6 +50,11 @@ class M3Heads:
         special = (tokenizer.cls_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id)
         self._special = np.array([token for token in special if token is not None])
 
+    def move(self, device: str) -> None:
+        """Runs where the model runs now."""
+        self._sparse.to(device)
+        self._multi_vector.to(device)
+
     def vectors_and_weights(self, outputs: list[Output]) -> list[tuple[NDArray[np.float32], dict[int, float]]]:
         """A text's vector, and the weights of its tokens: ``relu(w · h + b)``, of a token that repeats the greatest.
 

@@ -275,7 +275,8 @@ class OllamaChat(ChatModel):
     def residence(self) -> Residence:
         """See the base class."""
         name, window = self.identity.name, self.identity.context_tokens
-        loaded = self._server.loaded().get(name)
+        in_memory = self._server.loaded()
+        loaded = in_memory.pop(name, None)
         if loaded is not None and loaded.window >= window:
             self._measured = loaded.size
         return Residence(
@@ -283,6 +284,7 @@ class OllamaChat(ChatModel):
             size=self._measured or self._model.bytes_with(window),
             on_card=loaded.on_card if loaded is not None else None,
             window=loaded.window if loaded is not None else 0,
+            beside=sum(other.on_card for other in in_memory.values()),
             trained=self._model.context_length,
             here=self._server.is_here,
             leaves=True,
@@ -297,9 +299,7 @@ class OllamaChat(ChatModel):
         options = {"num_ctx": self.identity.context_tokens}
         client = self._server.client(self._server.timeout, transport=_WholePrompt())
         with self.errors():
-            client.chat(
-                self.identity.name, [], think=False, stream=False, options=options, keep_alive=self._keep_alive
-            )
+            client.chat(self.identity.name, [], think=False, stream=False, options=options, keep_alive=self._keep_alive)
 
     def _langchain_model(self, settings: Settings) -> BaseChatModel:
         from langchain_ollama import ChatOllama
@@ -328,6 +328,7 @@ class OllamaEmbedder(Embedder):
         ModelFailed: It cannot embed.
     """
 
+    device = "ollama"
     exact_counts = False
 
     def __init__(self, settings: Settings, name: str) -> None:
@@ -352,11 +353,6 @@ class OllamaEmbedder(Embedder):
             max_tokens=self._window,
         )
 
-    @property
-    def device(self) -> str:  # type: ignore[override]  # it moves
-        """``ollama``, which chooses by itself, or ``ollama, on the cpu``."""
-        return "ollama" if self._on_card else "ollama, on the cpu"
-
     def card_use(self) -> CardUse | None:
         """See the base class; None for a server on another machine."""
         if not self._server.is_here:
@@ -369,6 +365,7 @@ class OllamaEmbedder(Embedder):
         """See the base class; with its next text Ollama loads it there."""
         if to_card != self._on_card:
             self._on_card = to_card
+            self.device = "ollama" if to_card else "ollama, on the cpu"
             self._server.unload(self._name)
 
     def count_tokens(self, text: str) -> int:
@@ -390,9 +387,7 @@ class OllamaEmbedder(Embedder):
     def _embed(self, texts: list[str]) -> list[list[float]]:
         options = {"num_ctx": self._window} if self._on_card else {"num_ctx": self._window, "num_gpu": 0}
         with self._server.errors(self._name):
-            answer = self._client.embed(
-                self._name, texts, truncate=False, options=options, keep_alive=self._keep_alive
-            )
+            answer = self._client.embed(self._name, texts, truncate=False, options=options, keep_alive=self._keep_alive)
         if len(answer.embeddings) != len(texts):
             raise ModelFailed(
                 f"Ollama gave {len(answer.embeddings)} vectors for {len(texts)} texts.", "Update Ollama, or try again."

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rag.errors import InputTooLong
 from rag.models.base import Embedded, Embedder, known_prefixes, unit_rows
 from rag.models.bge_m3 import M3Heads, Output, has_heads
+from rag.models.memory import CardUse
 from rag.models.torch_model import TorchModel
 from rag.settings import Settings
 from rag.types import EmbedderIdentity
@@ -76,6 +77,15 @@ class SentenceTransformerEmbedder(Embedder):
         if self._heads is None:
             return None
         return self._run(texts, "", self._heads.token_vectors) if texts else []
+
+    def card_use(self) -> CardUse | None:
+        """See the base class."""
+        return self._torch.card_use()
+
+    def move(self, *, to_card: bool) -> None:
+        """See the base class."""
+        self._torch.move(to_card=to_card, beside=self._heads.move if self._heads is not None else None)
+        self.device = self._torch.device
 
     def close(self) -> None:
         """Frees the weights; calling it twice is harmless."""

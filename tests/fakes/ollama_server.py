@@ -48,6 +48,11 @@ class StandInModel:
     def digest(self) -> str:
         return hashlib.sha256(self.name.encode()).hexdigest()
 
+    def in_memory(self, window: int) -> int:
+        """Bytes with a window of so many tokens: 36 layers of 8 heads, keys and values of 128 numbers of two bytes."""
+        cached = 0 if "embedding" in self.capabilities else window * 36 * 8 * 2 * 128 * 2
+        return self.size + cached + 600 * 2**20
+
     @property
     def details(self) -> Json:
         return {
@@ -122,6 +127,8 @@ class OllamaStandIn:
         requests: What was asked, in order.
         broken_off: Answers that the client did not wait for.
         window: Tokens of the window when ``num_ctx`` is not sent.
+        loaded: The window of each model that lies in memory, by name.
+        vram: Bytes of the graphics card; a model that is larger spills.
     """
 
     def __init__(self, port: int = 0, backend: str = "", key: str = "") -> None:
@@ -134,6 +141,8 @@ class OllamaStandIn:
         self.broken_off = 0
         self.window = DEFAULT_WINDOW
         self.loaded: dict[str, int] = {}
+        self.vram = 80 * 2**30
+        self._layers: dict[str, int | None] = {}  # ``num_gpu``, as the models in memory were loaded with it
         self._backend = (
             httpx.Client(
                 base_url=backend,
@@ -212,7 +221,10 @@ class OllamaStandIn:
             self._listed(model)
             | {
                 "expires_at": "2026-08-01T12:10:00Z",
-                "size_vram": model.size,
+                "size": model.in_memory(self.loaded[model.name]),
+                "size_vram": 0
+                if self._layers.get(model.name) == 0
+                else min(model.in_memory(self.loaded[model.name]), self.vram),
                 "context_length": self.loaded[model.name],
             }
             for model in self.models
@@ -228,10 +240,19 @@ class OllamaStandIn:
                 "general.architecture": model.family,
                 f"{model.family}.context_length": model.context_length,
                 f"{model.family}.embedding_length": model.embedding_length,
+                f"{model.family}.block_count": 36,
+                f"{model.family}.attention.head_count": 32,
+                f"{model.family}.attention.head_count_kv": 8,
+                f"{model.family}.attention.key_length": 128,
+                f"{model.family}.attention.value_length": 128,
             },
             "parameters": "",
             "template": "{{ .Prompt }}",
         }
+
+    def _load(self, model: StandInModel, window: int, options: Json) -> None:
+        self.loaded[model.name] = window
+        self._layers[model.name] = options.get("num_gpu")
 
     def _unload(self, body: Json) -> Json:
         model = self._find(body)
@@ -249,7 +270,14 @@ class OllamaStandIn:
         options = body.get("options") or {}
         window = int(options.get("num_ctx") or self.window)
         messages = self._fit(body["messages"], window, truncate=body.get("truncate", True))
-        self.loaded[model.name] = window
+        self._load(model, window, options)
+        if not messages:
+            return {
+                "model": model.name,
+                "message": {"role": "assistant", "content": ""},
+                "done": True,
+                "done_reason": "load",
+            }
         if body.get("_debug_render_only"):
             return {"model": model.name, "_debug_info": {"rendered_template": _render(messages)}}
         thinks = "thinking" in model.capabilities and body.get("think", True) is not False
@@ -346,7 +374,7 @@ class OllamaStandIn:
             if not body.get("truncate", True):
                 raise Refused(400, "the input length exceeds the context length")
             texts = [" ".join(text.split()[:window]) for text in texts]
-        self.loaded[model.name] = window
+        self._load(model, window, body.get("options") or {})
         return {
             "model": model.name,
             "embeddings": [embedding(text, model.embedding_length) for text in texts],

@@ -58,5 +58,5 @@ def test_a_cuda_build_that_cannot_use_the_card_is_said(nvidia_card, torch_build,
 
 def test_no_card_no_warning(torch_build, monkeypatch):
     torch_build(CPU_BUILD)
-    monkeypatch.setattr(devices, "_has_nvidia_card", lambda: False)
+    monkeypatch.setattr(devices, "has_nvidia_card", lambda: False)
     assert device_warnings() == ()

@@ -809,10 +809,10 @@ class Engine:
             writer=chat if hyde else None,
             by_tokens=is_affordable(embedder),
             reranker=self._models.reranker()[0] if sorts else None,
+            strictness=kept.evidence,
         )
 
     def _holder(self, library: str, chunk_id: str) -> tuple[Library, Chunk] | None:
-            strictness=kept.evidence,
         """The library that holds a chunk, and the chunk; the given one is looked at first: several may be searched."""
         names = self._shelf.names()
         for name in sorted(names, key=lambda name: name != library):

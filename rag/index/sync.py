@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 
 from rag.errors import InputTooLong, RagError, SourceError
 from rag.index.catalog import Indexed, embedded_hash
@@ -33,7 +34,6 @@ from rag.index.plan import READ, Recipe, options_for, reader_of, recipe_for, sam
 from rag.index.postings import packed
 from rag.models.base import Embedder
 from rag.sources.scan import sha256
-from rag.sources.workers import ReaderPool
 from rag.types import (
     Change,
     Chunk,
@@ -56,11 +56,20 @@ _SHARE_TO_GUESS_FROM = 0.02  # of the bytes: what the first small file took says
 _MEASURED_AGAIN = 0.5  # what an earlier measurement of the speed weighs beside this one
 
 
+class Readers(Protocol):
+    """What reads files: a :class:`~rag.sources.workers.ReaderPool`, or something in front of one."""
+
+    def read_all(
+        self, files: Iterable[tuple[SourceFile, ReadOptions]]
+    ) -> Iterator[tuple[SourceFile, SourceDocument | SourceError]]:
+        """Yields each file with its document, or with the reason why there is none."""
+
+
 def apply_plan(
     library: Library,
     plan: SyncPlan,
     embedder: Embedder,
-    readers: ReaderPool,
+    readers: Readers,
     profile: ChunkProfile,
     stop: threading.Event | None = None,
     passwords: tuple[str, ...] = (),
@@ -182,7 +191,8 @@ class _Run:
         self._settings = library.catalog.settings()
         self._passwords = passwords
         self._recipes = library.catalog.recipes()
-        self._overhead = embedder.count_tokens("")
+        # Not what nothing counts: after a prefix, some tokenizers make a token of the space that ends it.
+        self._overhead = embedder.count_tokens("a") - 1
         self._bound = False
         self._waiting: deque[_Waiting] = deque()
         self._again: list[PlannedFile] = []
@@ -198,6 +208,7 @@ class _Run:
         self._seconds_embedding = 0.0
         self._slice = _FIRST_SLICE
         self._speed: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+        self._embedded: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))  # chunks, seconds by device
         self._last_ended = self._started
 
     # ------------------------------------------------------------------------------------------- without reading
@@ -208,7 +219,6 @@ class _Run:
         for planned in unchanged:
             record, file = planned.record, planned.file
             if record is None or file is None:
-        self._embedded: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))  # chunks, seconds by device
                 raise ValueError("An unchanged file has a record and a place.")
             if (record.mtime_ns, record.inode) != (file.mtime_ns, file.inode):
                 touched.append((record.id, file))
@@ -269,7 +279,7 @@ class _Run:
 
     # ---------------------------------------------------------------------------------------------- with reading
 
-    def read(self, readers: ReaderPool, wanted: Sequence[PlannedFile]) -> Iterator[SyncEvent]:
+    def read(self, readers: Readers, wanted: Sequence[PlannedFile]) -> Iterator[SyncEvent]:
         """Reads, embeds and stores files; those that change meanwhile are read once more at the end."""
         last = False
         while wanted and not self.stop.is_set():
@@ -396,7 +406,7 @@ class _Run:
         yield from self._store_complete()
 
     def _embed(self, parts: list[tuple[_Waiting, list[int]]]) -> None:
-        started = time.monotonic()
+        started, device = time.monotonic(), self._embedder.device  # a sync may move it from one to another
         embedded = self._embedder.embed_passages([waiting.texts[at] for waiting, pieces in parts for at in pieces])
         seconds = time.monotonic() - started
         # Lists of floats take eight times the memory.
@@ -406,6 +416,8 @@ class _Run:
             waiting.vectors.update(zip(pieces, computed, strict=False))
             waiting.computed += len(pieces)
         self._chunks_done += len(embedded.vectors)
+        chunks, spent = self._embedded[device]
+        self._embedded[device] = (chunks + len(embedded.vectors), spent + seconds)
         self._seconds_embedding += seconds
         self._slice = max(_FIRST_SLICE, min(2048, int(len(embedded.vectors) / max(seconds, 1e-6) * _SLICE_SECONDS)))
 
@@ -416,8 +428,6 @@ class _Run:
     def _store(self, done: _Waiting) -> SyncEvent:
         document, planned = done.document, done.planned
         if not self._bound:
-        chunks, spent = self._embedded[device]
-        self._embedded[device] = (chunks + len(embedded.vectors), spent + seconds)
             self._library.bind(self._embedder.identity)
             self._bound = True
         fresh = [at for at, id_ in enumerate(done.ids) if id_ is None]
@@ -493,6 +503,8 @@ class _Run:
                 old_seconds, old_size = speed.get(name, (0.0, 0.0))
                 speed[name] = (old_seconds * _MEASURED_AGAIN + seconds, old_size * _MEASURED_AGAIN + size)
             self._catalog.set_speed(speed)
+        for device, (chunks, seconds) in self._embedded.items():
+            self._catalog.add_embedding_speed(self._embedder.identity.model, device, chunks, seconds)
         report = SyncReport(
             library=self._plan.library,
             root=str(self._plan.root),
@@ -503,8 +515,6 @@ class _Run:
         )
         return self._event("", result=report)
 
-        for device, (chunks, seconds) in self._embedded.items():
-            self._catalog.add_embedding_speed(self._embedder.identity.model, device, chunks, seconds)
     def _ended(self, report: FileReport, measured: int = 0) -> SyncEvent:
         """Counts a file as done; the time since the last one is put down to its kind if it was embedded whole."""
         now = time.monotonic()

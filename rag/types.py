@@ -519,12 +519,14 @@ class FolderState:
         watching: Its folders are watched.
         missing: Folders that are not there at present.
         checked_at: When that was looked at.
+        polling: Changes are found by looking through some of them, since the system tells of none there.
     """
 
     changed: int
     watching: bool
     missing: tuple[str, ...]
     checked_at: float
+    polling: bool = False
 
 
 Freshness = Literal["changed", "gone", "old"]
@@ -914,7 +916,7 @@ class Citation:
         answer_span: The sentence in ``Answer.text`` that this supports.
         by: ``model`` when the model put the number there, ``footnote`` when we bound the sentence by its words.
         overlap: Share of the sentence's informative words that the passage holds, 0 to 1.
-        missing: Numbers with their units in the sentence that the passage lacks.
+        missing: Numbers, dates, names and quoted words in the sentence that the passage lacks.
     """
 
     number: int
@@ -931,6 +933,23 @@ class Citation:
         return self.chunk.page_at(self.span.start)
 
 
+FactKind = Literal["number", "unit", "date", "name", "quote"]
+"""What in a sentence can be compared with a passage; ``unit``: the number is there, but it counts something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Something in the answer that what it cites lacks.
+
+    Attributes:
+        span: Where it is in ``Answer.text``.
+        kind: What it is.
+    """
+
+    span: Span
+    kind: FactKind
+
+
 Outcome = Literal["answered", "not_in_notes", "search_only", "stopped", "failed"]
 
 
@@ -945,6 +964,8 @@ class Answer:
         unknown_numbers: ``[n]`` of the model that belong to no passage: flagged, never dropped.
         unsupported: Sentences that no passage supports, as spans of ``text``.
         warnings: Sentences that the person must see ("The model read 812 of 2,310 tokens").
+        flags: What none of the passages cited for its sentence holds, or for a sentence without a citation, none of the
+            passages that the model read; in order, without overlaps.
     """
 
     text: str
@@ -953,6 +974,7 @@ class Answer:
     unknown_numbers: tuple[int, ...] = ()
     unsupported: tuple[Span, ...] = ()
     warnings: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -1043,9 +1065,13 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One line of ``doctor``: what was looked at, how it is, what was seen and what to do (empty when nothing)."""
+    """One line of ``doctor``: what was looked at, how it is, what was seen and what to do (empty when nothing).
+
+    ``topic`` says what it is about (``system``, ``card``, ``search``, ``chat``, ``library``, ``privacy``), where told.
+    """
 
     name: str
     state: Literal["ok", "warning", "error", "off"]
     detail: str
     action: str = ""
+    topic: str = ""

@@ -34,6 +34,7 @@ from rag.types import (
     Exchange,
     FileRecord,
     FileState,
+    Hidden,
     JobState,
     JobStatus,
     LibrarySettings,
@@ -67,7 +68,7 @@ CREATE TABLE IF NOT EXISTS chunk (
     text TEXT NOT NULL, span_start INTEGER NOT NULL, span_end INTEGER NOT NULL,
     heading_path TEXT NOT NULL, page INTEGER, page_end INTEGER, tokens INTEGER NOT NULL, page_breaks TEXT NOT NULL,
     place TEXT NOT NULL, context TEXT NOT NULL, embedded BLOB NOT NULL,
-    section TEXT NOT NULL, stance TEXT NOT NULL, contents INTEGER NOT NULL
+    section TEXT NOT NULL, stance TEXT NOT NULL, contents INTEGER NOT NULL, hidden TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS chunk_by_file ON chunk (file_id);
 CREATE INDEX IF NOT EXISTS chunk_by_embedded ON chunk (embedded);
@@ -100,11 +101,14 @@ _KEYWORD_INDEX = """CREATE VIRTUAL TABLE IF NOT EXISTS chunk_terms USING fts5 (
     terms, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '.,_-§'''"
 )"""
 
-_SCHEMA_VERSION = 3
+_SCHEMA_VERSION = 4
+_UPGRADES = {3: "ALTER TABLE chunk ADD COLUMN hidden TEXT NOT NULL DEFAULT ''"}
+"""By an older format, what makes the next one of it; a catalog is brought up when it is opened."""
+
 _SECURE_DELETE_SINCE = (3, 42)  # SQLite whose keyword index can take words out of itself at once
 _CHUNK = """SELECT chunk.id, chunk.file_id, file.path, file.title, chunk.text, chunk.span_start, chunk.span_end,
     chunk.heading_path, chunk.page, chunk.page_end, chunk.tokens, chunk.page_breaks, chunk.place, chunk.context,
-    chunk.section, chunk.stance, chunk.contents, file.date
+    chunk.section, chunk.stance, chunk.contents, chunk.hidden, file.date
     FROM chunk JOIN file ON file.id = chunk.file_id"""
 _FILE = """SELECT id, root, path, size, mtime_ns, sha256, state, reason, title, pages, chunks, indexed_at, inode,
     encoding, remedies, options, copy_of, authors, year FROM file"""
@@ -120,6 +124,7 @@ _settings = TypeAdapter(LibrarySettings)
 _speed = TypeAdapter(dict[str, tuple[float, float]])
 _options = TypeAdapter(ReadOptions)
 _pages = TypeAdapter(tuple[Page, ...])
+_hidden = TypeAdapter(tuple[Hidden, ...])
 _trace = TypeAdapter(Trace)
 
 
@@ -166,6 +171,8 @@ class Catalog:
         self.path = path
         self._lock = threading.RLock()
         self._uid = ""
+        self._total: int | None = None
+        self._frequencies: dict[str, int] = {}  # counting a word that is in every chunk takes milliseconds
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with self._statement("open"):
@@ -176,7 +183,7 @@ class Catalog:
                 execute("PRAGMA synchronous = NORMAL")
                 execute("PRAGMA foreign_keys = ON")
                 execute("PRAGMA secure_delete = ON")
-                version = int(execute("PRAGMA user_version").fetchone()[0])
+                version = self._upgraded(int(execute("PRAGMA user_version").fetchone()[0]))
                 if version not in (0, _SCHEMA_VERSION):
                     age = "a newer" if version > _SCHEMA_VERSION else "an older"
                     raise LibraryCorrupt(
@@ -191,6 +198,15 @@ class Catalog:
             if hasattr(self, "_connection"):
                 self._connection.close()
             raise
+
+    def _upgraded(self, version: int) -> int:
+        """Brings an older catalog to the present format, as far as that can be done, and says which one it has."""
+        while version in _UPGRADES:
+            with self._transaction() as execute:
+                execute(_UPGRADES[version])
+                version += 1
+                execute(f"PRAGMA user_version = {version}")
+        return version
 
     def close(self) -> None:
         """Closes the file."""
@@ -238,6 +254,19 @@ class Catalog:
         """Keeps what syncs took; see :meth:`speed`."""
         self._set_fact("speed", _speed.dump_json(speed).decode())
 
+    def embedding_speed(self, embedder: str, device: str) -> tuple[float, float] | None:
+        """Chunks that an embedder has embedded on a device, and the seconds it took; None where it has not."""
+        kept = self._fact("embedding speed")
+        return _speed.validate_json(kept).get(f"{embedder} on {device}") if kept else None
+
+    def add_embedding_speed(self, embedder: str, device: str, chunks: float, seconds: float) -> None:
+        """Adds a measurement, beside which earlier ones count half."""
+        kept = self._fact("embedding speed")
+        speed = _speed.validate_json(kept) if kept else {}
+        before = speed.get(f"{embedder} on {device}", (0.0, 0.0))
+        speed[f"{embedder} on {device}"] = (before[0] / 2 + chunks, before[1] / 2 + seconds)
+        self._set_fact("embedding speed", _speed.dump_json(speed).decode())
+
     def quick_check(self) -> str:
         """What SQLite's own check of the file says: ``ok``, or the first damage found."""
         with self._statement("check") as execute:
@@ -254,19 +283,6 @@ class Catalog:
                 return f"an entry of “{lost[0]}” belongs to a “{lost[2]}” that is not there"
             counted = "SELECT path FROM file WHERE chunks != (SELECT count(*) FROM chunk WHERE file_id = file.id)"
             wrong = execute(counted).fetchone()
-    def embedding_speed(self, embedder: str, device: str) -> tuple[float, float] | None:
-        """Chunks that an embedder has embedded on a device, and the seconds it took; None where it has not."""
-        kept = self._fact("embedding speed")
-        return _speed.validate_json(kept).get(f"{embedder} on {device}") if kept else None
-
-    def add_embedding_speed(self, embedder: str, device: str, chunks: float, seconds: float) -> None:
-        """Adds a measurement, beside which earlier ones count half."""
-        kept = self._fact("embedding speed")
-        speed = _speed.validate_json(kept) if kept else {}
-        before = speed.get(f"{embedder} on {device}", (0.0, 0.0))
-        speed[f"{embedder} on {device}"] = (before[0] / 2 + chunks, before[1] / 2 + seconds)
-        self._set_fact("embedding speed", _speed.dump_json(speed).decode())
-
         return f"{wrong[0]} has another number of chunks than was stored" if wrong else ""
 
     def keyword_damage(self) -> str:
@@ -291,6 +307,7 @@ class Catalog:
     def rebuild_keywords(self) -> None:
         """Makes the keyword index anew from the chunks."""
         with self._transaction() as execute:
+            self._forget_counts()
             execute("DROP TABLE chunk_terms")
             self._make_keyword_index()
             for row, searched in self._searched():
@@ -344,6 +361,12 @@ class Catalog:
         with self._statement("read") as execute:
             return dict(execute("SELECT id, recipe FROM file"))
 
+    def revision(self, file_id: int) -> int:
+        """How often a file was stored; the ids of its chunks tell which of these times each of them came with."""
+        with self._statement("read") as execute:
+            row = execute("SELECT revision FROM file WHERE id = ?", (file_id,)).fetchone()
+        return int(row[0]) if row else 0
+
     def pages(self, file_id: int) -> tuple[Page, ...]:
         """A file's pages as they were read; none where its format has none."""
         with self._statement("read") as execute:
@@ -392,8 +415,14 @@ class Catalog:
     def counts(self) -> tuple[int, int]:
         """Number of files and of chunks."""
         with self._statement("read") as execute:
-            files, chunks = execute("SELECT (SELECT count(*) FROM file), (SELECT count(*) FROM chunk)").fetchone()
-        return int(files), int(chunks)
+            return int(execute("SELECT count(*) FROM file").fetchone()[0]), self.total()
+
+    def total(self) -> int:
+        """Number of chunks."""
+        with self._statement("read") as execute:
+            if self._total is None:
+                self._total = int(execute("SELECT count(*) FROM chunk").fetchone()[0])
+            return self._total
 
     def next_chunk_ids(self, file: SourceFile, count: int) -> list[str]:
         """Ids for a file's coming chunks, never used before in any library; their vectors may now be stored.
@@ -476,11 +505,12 @@ class Catalog:
                 where = (
                     piece.span.start, piece.span.end, piece.page, piece.page_end, json.dumps(piece.page_breaks),
                     _place_json(piece.place), piece.section, piece.stance, piece.contents,
+                    _hidden_json(read.hidden, piece.span),
                 )  # fmt: skip
                 if id_ in stays:
                     execute(
                         "UPDATE chunk SET span_start = ?, span_end = ?, page = ?, page_end = ?, page_breaks = ?,"
-                        " place = ?, section = ?, stance = ?, contents = ? WHERE id = ?",
+                        " place = ?, section = ?, stance = ?, contents = ?, hidden = ? WHERE id = ?",
                         (*where, id_),
                     )
                     continue
@@ -489,8 +519,8 @@ class Catalog:
                 )
                 cursor = execute(
                     "INSERT INTO chunk (span_start, span_end, page, page_end, page_breaks, place, section, stance,"
-                    " contents, id, file_id, text, heading_path, tokens, context, embedded)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    " contents, hidden, id, file_id, text, heading_path, tokens, context, embedded)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (*where, id_, file_id, text, headings, piece.tokens, piece.context, embedded),
                 )
                 searched = _searched_terms(read.title, piece.heading_path, piece.section, piece.context, text)
@@ -556,6 +586,7 @@ class Catalog:
         Files keep their numbers and what a person set for them, so that conversations still know where they quote from.
         """
         with self._transaction() as execute:
+            self._forget_counts()
             execute("DELETE FROM chunk_terms")
             execute("DELETE FROM chunk")
             execute("DELETE FROM vector_journal")
@@ -572,10 +603,16 @@ class Catalog:
             # A cursor would step once, and give one page back.
             self._connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def _forget_counts(self) -> None:
+        self._total = None
+        self._frequencies.clear()
+
     def _index_terms(self, row: int, searched: str) -> None:
+        self._forget_counts()
         self._connection.execute("INSERT INTO chunk_terms (rowid, terms) VALUES (?, ?)", (row, searched))
 
     def _forget_chunks(self, ids: Sequence[str], *, journal: Sequence[str]) -> None:
+        self._forget_counts()
         for statement, some in (
             ("INSERT OR IGNORE INTO vector_journal VALUES (?)", journal),
             ("DELETE FROM chunk_terms WHERE rowid = (SELECT row FROM chunk WHERE id = ?)", ids),
@@ -639,6 +676,11 @@ class Catalog:
         with self._statement("read") as execute:
             return {str(row[0]) for row in execute("SELECT id FROM chunk")}
 
+    def chunk_tokens(self) -> list[int]:
+        """Lengths of all chunks, in the embedder's tokens."""
+        with self._statement("read") as execute:
+            return [int(row[0]) for row in execute("SELECT tokens FROM chunk")]
+
     def search_terms(
         self, query: Sequence[str], limit: int, within: Condition | None = None, *, ranked: bool = True
     ) -> dict[str, list[str]]:
@@ -648,9 +690,8 @@ class Catalog:
         """
         if not query:
             return {}
-        # The plus keeps SQLite from asking the keyword index once a row.
         order = "ORDER BY rank" if ranked else ""
-        only = f" AND +rowid IN (SELECT row FROM chunk WHERE {within.sql})" if within else ""
+        only = f" AND EXISTS (SELECT 1 FROM chunk WHERE row = chunk_terms.rowid AND {within.sql})" if within else ""
         with self._statement("search") as execute:
             best = execute(
                 f"SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?{only} {order} LIMIT ?",
@@ -733,12 +774,13 @@ class Catalog:
     def document_frequencies(self, query: Sequence[str]) -> dict[str, int]:
         """In how many chunks each term occurs."""
         with self._statement("search") as execute:
+            unknown = [term for term in query if term not in self._frequencies]
             rows = execute(
                 "SELECT term, doc FROM term_count WHERE term IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(query)),),
+                (json.dumps(unknown),),
             ).fetchall()
-        found = {str(term): int(count) for term, count in rows}
-        return {term: found.get(term, 0) for term in query}
+            self._frequencies |= dict.fromkeys(unknown, 0) | {str(term): int(count) for term, count in rows}
+            return {term: self._frequencies[term] for term in query}
 
     # ------------------------------------------------------------------------------------------------------------- jobs
 
@@ -938,15 +980,22 @@ def _file(row: tuple[Any, ...]) -> FileRecord:
 def _chunk(row: tuple[Any, ...]) -> Chunk:
     (
         id_, file_id, path, title, text, start, end, headings, page, page_end, tokens, breaks, place, context,
-        section, stance, contents, date,
+        section, stance, contents, hidden, date,
     ) = row  # fmt: skip
     return Chunk(
         id=id_, file_id=file_id, path=path, title=title, text=text, span=Span(start, end),
         heading_path=tuple(json.loads(headings)), page=page, page_end=page_end, tokens=tokens,
         page_breaks=tuple(json.loads(breaks)), place=Place(*json.loads(place)) if place else None, context=context,
         section=section, stance=stance, date=date, contents=bool(contents),
+        hidden=_hidden.validate_json(hidden) if hidden else (),
     )  # fmt: skip
 
 
 def _place_json(place: Place | None) -> str:
     return json.dumps((place.unit, place.first, place.last)) if place else ""
+
+
+def _hidden_json(hidden: Sequence[Hidden], within: Span) -> str:
+    """What of a document is not to be seen and lies in a passage; empty for nearly all of them."""
+    inside = tuple(one for one in hidden if one.span.start < within.end and within.start < one.span.end)
+    return _hidden.dump_json(inside).decode() if inside else ""

@@ -33,8 +33,8 @@ def search_dense(library: Library, vector: Sequence[float], limit: int, within: 
 
 def _held(library: Library, vector: Sequence[float], limit: int, within: Selection) -> list[tuple[str, float]]:
     """The nearest of some chunks: all of them compared where they are few, else picked from the nearest of all."""
-    total = library.catalog.counts()[1]
-    candidates = 2 * limit * total // max(1, within.count)
+    total = library.catalog.total()
+    candidates = 3 * limit * total // (2 * max(1, within.count))
     while within.count > _FEW and candidates < min(total, _MOST):
         found = library.vectors.search(vector, candidates)
         allowed = within.among([chunk_id for chunk_id, _ in found])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from rag.retrieval.ranking import numbered
@@ -18,8 +18,8 @@ Source: the resemblance of Broder 1997, "On the resemblance and containment of d
 """
 
 _SEQUENCE = 3
-_ASIAN = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-_WORD = re.compile(rf"{_ASIAN}|(?:(?!{_ASIAN})[^\W_])+")
+_ASIAN = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_ASIAN}]|[^\W_{_ASIAN}]+")
 
 
 def fold(ranking: Stage, asked_for: Collection[str] = ()) -> Stage:
@@ -70,13 +70,9 @@ class _Print:
 def _fingerprint(text: str) -> _Print:
     found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
     return _Print(
-        tuple(sorted({word for word in found if any(character.isdigit() for character in word)})),
-        frozenset(_sequences(found)),
+        tuple(sorted({word for word in found if not word.isalpha() and any(map(str.isdigit, word))})),
+        frozenset(zip(*(found[at:] for at in range(_SEQUENCE)), strict=False)) or frozenset([tuple(found)]),
     )
-
-
-def _sequences(found: Sequence[str]) -> list[tuple[str, ...]]:
-    return [tuple(found[at : at + _SEQUENCE]) for at in range(max(1, len(found) - _SEQUENCE + 1))]
 
 
 def _note(folded: int, contents: int) -> str:

@@ -74,7 +74,7 @@ def weigh_terms(catalogs: Sequence[Catalog], query: str) -> QueryTerms:
     Source: the BM25 inverse document frequency, ``log(1 + (N - n + 0.5) / (n + 0.5))``.
     """
     query_terms = list(dict.fromkeys(terms(query)))
-    total = sum(catalog.counts()[1] for catalog in catalogs)
+    total = sum(catalog.total() for catalog in catalogs)
     counts = [catalog.document_frequencies(query_terms) for catalog in catalogs]
     holding = {term: sum(count[term] for count in counts) for term in query_terms}
     return QueryTerms({term: math.log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in holding.items()})
@@ -109,7 +109,7 @@ def _candidates(
     if within and within.count <= _FEW:
         return catalog.search_terms(list(query_terms.weights), _FEW, condition, ranked=False)
     rarest = sorted(query_terms.weights, key=lambda term: -query_terms.weights[term])
-    total = catalog.counts()[1]
+    total = catalog.total()
     affordable, ranked = 0, 0.0
     for term in rarest:
         ranked += (total + 1) / math.exp(query_terms.weights[term])
@@ -129,7 +129,7 @@ def _scores(query_terms: QueryTerms, held: Mapping[str, Sequence[str]]) -> dict[
     scores = {}
     for id_, all_terms in held.items():
         dampened = _K1 * (1 - _B + _B * len(all_terms) / average)
-        counts = Counter(term for term in all_terms if term in weights)
+        counts = Counter(filter(weights.__contains__, all_terms))
         scores[id_] = sum(weights[term] * n * (_K1 + 1) / (n + dampened) for term, n in counts.items())
     return scores
 

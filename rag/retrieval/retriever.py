@@ -89,7 +89,7 @@ class Retriever(BaseRetriever):
         if not query:
             raise QueryError("There are only filters, and nothing to search for.", "Add the words of a question.")
         names = ", ".join(library.name for library in self.libraries)
-        filled = [library for library in self.libraries if library.catalog.counts()[1]]
+        filled = [library for library in self.libraries if library.catalog.total()]
         if not filled:
             raise LibraryEmpty(f"The library “{names}” is empty.", "Index a folder in the Ingest tab, then ask again.")
         for library in self.libraries:

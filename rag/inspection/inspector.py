@@ -264,19 +264,21 @@ class Inspector:
         if answers and chat is None:
             raise ModelMissing("There is no chat model to ask.", "Measure the search alone, or fetch a model.")
         kept, identity = library.catalog.settings(), library.catalog.embedder()
-        words = {
-            "chunks": f"{kept.chunk_profile or self.settings.chunk_profile}"
-            f" {kept.chunk_tokens or self.settings.chunk_tokens}",
-            "candidates": str(self.settings.candidates),
-            "HyDE": "on" if kept.hyde else "",
-            "reranker": "on" if kept.rerank else "",
-        }
+        profile, longest = (
+            kept.chunk_profile or self.settings.chunk_profile, kept.chunk_tokens or self.settings.chunk_tokens
+        )  # fmt: skip
+        settings = [
+            f"cut by {profile} of at most {longest} tokens",
+            f"{self.settings.candidates} candidates a search",
+            *(["HyDE"] if kept.hyde else []),
+            *(["reranker"] if kept.rerank else []),
+        ]
         return Conditions(
             model=chat.identity.name if chat else "",
             embedder=identity.model if identity else "",
             chunks=library.catalog.counts()[1],
             index=evaluation.index_mark(library),
-            settings=", ".join(f"{name} {value}" for name, value in words.items() if value),
+            settings=", ".join(settings),
             strictness=kept.evidence,
         )
 

@@ -11,7 +11,7 @@ import gradio as gr
 
 from rag.engine import SAMPLES
 from rag.errors import RagError
-from rag.types import Exchange, SearchOptions, Span
+from rag.types import Chunk, Exchange, SearchOptions, Span, Trace
 from rag.ui import render, render_chat, render_ingest, render_search, texts
 from rag.ui.background import Background
 from rag.ui.desk import Answering, Desk, script, told
@@ -134,6 +134,13 @@ def thread_value(desk: Desk, library: str, conversation: int | None) -> dict[str
     return {"library": library, "items": items}
 
 
+def _shown_chunk(trace: Trace, chunk_id: str) -> Chunk | None:
+    """The passage on a card beside an answer, with its neighbours where it was put together; None when it is gone."""
+    read = [passage.hit.chunk for passage in (trace.prompt.passages if trace.prompt else ()) if passage.in_prompt]
+    found = [chunk for chunk in (*read, *(hit.chunk for hit in trace.retrieval.hits)) if chunk.id == chunk_id]
+    return found[0] if found and found[0].text else None
+
+
 def problem_value(library: str, problem: str) -> dict[str, Any]:
     """The thread of a library that cannot be opened."""
     item = {
@@ -249,6 +256,23 @@ def wire_chat(
         _, number, thread = start(before.question, where, number, notes, also, options, index)
         return gr.skip(), number, thread  # what is being typed stays
 
+    @told
+    def point(event: gr.EventData, where: str, number: int | None) -> None:
+        """Keeps the question with the passage that answers it, or as one that the notes do not answer."""
+        exchanges = desk.engine.exchanges(where, number) if number is not None else ()
+        index, wanted = int(event.index), str(event.chunk)
+        trace = exchanges[index].trace if index < len(exchanges) else None
+        chunk = _shown_chunk(trace, wanted) if trace is not None else None
+        if trace is None or (wanted and chunk is None):
+            gr.Info(texts.POINT_GONE, title="")
+            return
+        # What was typed, unless it only makes sense after what was said before.
+        retrieval = trace.retrieval
+        text = retrieval.queries[0] if len(retrieval.queries) > 1 else retrieval.question
+        desk.engine.inspector.point_at(where, text, chunk)
+        said = texts.QUESTION_KEPT_ANSWER if chunk is not None else texts.QUESTION_KEPT_NONE
+        gr.Info(render.escape(said.format(question=text, path=chunk.path if chunk is not None else "")), title="")
+
     def stop() -> Any:
         if desk.answering is not None:
             desk.answering.work.stop()
@@ -267,6 +291,7 @@ def wire_chat(
     tab.thread.again(ask_again, asked, started, **quiet).then(
         follow, [library, conversation], shown, concurrency_limit=None, **quiet
     )
+    tab.thread.point(point, [library, conversation], None, **quiet)
     wire_search_box(desk.engine, tab.options, library)
     tab.question.stop(stop, None, tab.question, queue=False, **quiet)
     return shown, follow

@@ -38,5 +38,5 @@ def diagnostics_tab(desk: Desk) -> DiagnosticsTab:
 def wire_diagnostics(desk: Desk, tab: DiagnosticsTab, library: gr.State) -> None:
     """Wires what happens inside the tab."""
     wire_answer(desk, tab.answer, library)
-    wire_measure(desk, tab.measure, library)
+    wire_measure(desk, tab.measure, library, tab.parts, tab.answer)
     wire_machine(desk, tab.machine, library)

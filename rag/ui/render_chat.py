@@ -275,9 +275,18 @@ def answer(trace: Trace, index: int, ages: Mapping[str, str] = MappingProxyType(
         f'<button type="button" data-do="copy" data-copy="{escape(finished.text)}" data-done="{escape(texts.COPIED)}">'
         f"{escape(texts.COPY)}</button>"
         f'<button type="button" data-do="inspect" data-index="{index}" title="{escape(texts.INSPECT_TITLE)}">'
-        f"{escape(texts.INSPECT)}</button></div>"
+        f"{escape(texts.INSPECT)}</button>"
+        f"{_pointer('nowhere', texts.POINT_NOWHERE, texts.POINT_NOWHERE_TITLE)}</div>"
     )
     return "".join(parts)
+
+def _pointer(what: str, label: str, title: str) -> str:
+    """A button that keeps the question to measure the library with."""
+    return (
+        f'<button type="button" class="fn-point" data-do="{what}" title="{escape(title)}" '
+        f'data-done="{escape(texts.POINT_DONE)}">{escape(label)}</button>'
+    )
+
 
 
 def failed(message: str, hint: str, asked: str) -> str:
@@ -356,6 +365,7 @@ def _card(
         f'<span class="fn-where">{escape(where)}</span>{badge}{_story(hit, len(joined))}'
         f'<span class="fn-scores">{_scores(retrieval, _found(retrieval, joined) or chunk)}</span>'
         f'<span class="fn-excerpt" dir="auto">{_excerpt(chunk.text, spans)}</span></span></summary>'
+        f'<div class="fn-actions">{_pointer("answers", texts.POINT_ANSWERS, texts.POINT_ANSWERS_TITLE)}</div>'
         f'<blockquote class="fn-passage" dir="auto">{context}{marked(chunk.text, spans)}</blockquote>'
         f"{_copies(hit)}{image}</details>"
     )

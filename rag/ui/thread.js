@@ -90,6 +90,14 @@ element.addEventListener("click", (event) => {
   if (what === "sample") trigger("sample", {});
   if (what === "ingest") trigger("ingest", {});
   if (what === "inspect") trigger("inspect", { index: Number(button.dataset.index) });
+  if (what === "answers" || what === "nowhere") {
+    const asked = button.closest(".fn-exchange").querySelector("[data-do=inspect]");
+    const card = button.closest("details.fn-card");
+    if (!asked) return;
+    trigger("point", { index: Number(asked.dataset.index), chunk: card ? card.dataset.key : "" });
+    button.textContent = button.dataset.done;
+    button.disabled = true;
+  }
   if (what === "copy") {
     navigator.clipboard.writeText(button.dataset.copy).then(() => {
       const label = button.textContent;

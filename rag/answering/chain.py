@@ -255,7 +255,15 @@ class AnswerRun:
         checked = check_citations(text, passages, lambda sentence: weigh_terms(catalogs, sentence).weights)
         if self._generation is not None and self._generation.ended == "length":
             warnings += (f"The answer was cut at {self._answering.answer_room} tokens.",)
-        return Answer(checked.text, outcome, checked.citations, checked.unknown_numbers, checked.unsupported, warnings)
+        return Answer(
+            checked.text,
+            outcome,
+            checked.citations,
+            checked.unknown_numbers,
+            checked.unsupported,
+            warnings,
+            checked.flags,
+        )
 
     def _window_warnings(self) -> tuple[str, ...]:
         """Whether the model read what we think it read."""

@@ -15,6 +15,8 @@ from rag.types import (
     Chunk,
     Citation,
     ConversationInfo,
+    FactKind,
+    Flag,
     Hit,
     LibraryInfo,
     ModelChoice,
@@ -44,7 +46,15 @@ _LONGEST_WORD = 20
 # nor the Markdown around them can forge or break it. Whatever of them the model itself writes is replaced first.
 _PRIVATE = dict.fromkeys(range(0xE000, 0xF900), 0xFFFD)
 _UNSUPPORTED = ("\ue000", "\ue001")
-_MISSING = ("\ue002", "\ue003")
+_FLAGGED: dict[str, FactKind] = {
+    "\ue002": "number",
+    "\ue003": "unit",
+    "\ue004": "date",
+    "\ue005": "name",
+    "\ue006": "quote",
+}
+_FLAG_OF = {kind: stand_in for stand_in, kind in _FLAGGED.items()}
+_FLAG_ENDS = "\ue007"
 _FIRST_CHIP = 0xE010
 _STAND_INS = re.compile(r"([\ue000-\uf8ff])")
 
@@ -70,7 +80,8 @@ def _chip(number: int, kind: str, title: str) -> str:
 def _paint(rendered: str, chips: Mapping[str, str]) -> str:
     """Puts chips and soft marks where their stand-ins are, wrapping text only so that tags stay nested."""
     parts: list[str] = []
-    unsupported = missing = False
+    unsupported = False
+    flagged: FactKind | None = None
     for piece in _TAG.split(rendered):
         if piece.startswith("<"):
             parts.append(piece)
@@ -78,12 +89,13 @@ def _paint(rendered: str, chips: Mapping[str, str]) -> str:
         for run in _STAND_INS.split(piece):
             if run in _UNSUPPORTED:
                 unsupported = run == _UNSUPPORTED[0]
-            elif run in _MISSING:
-                missing = run == _MISSING[0]
+            elif run in _FLAGGED or run == _FLAG_ENDS:
+                flagged = _FLAGGED.get(run)
             elif run in chips:
                 parts.append(_beside_its_word(parts, chips[run]))
-            elif run and missing:
-                parts.append(f'<span class="fn-missing" title="{escape(texts.MISSING_TITLE)}">{run}</span>')
+            elif run and flagged:
+                title = escape(texts.FLAG_TITLES[flagged])
+                parts.append(f'<span class="fn-missing {flagged}" title="{title}">{run}</span>')
             elif run.strip() and unsupported:
                 parts.append(f'<span class="fn-unsupported" title="{escape(texts.UNSUPPORTED_TITLE)}">{run}</span>')
             else:
@@ -157,21 +169,14 @@ def _trimmed(text: str, span: Span) -> Span:
     return Span(start, max(start, span.start + len(piece.rstrip())))
 
 
-def _missing_spans(answer: Answer) -> list[Span]:
-    """Where the answer has numbers that none of the passages cited for that sentence hold."""
-    sentences: dict[Span, set[str]] = {}
-    for citation in answer.citations:
-        absent = set(citation.missing)
-        known = sentences.get(citation.answer_span)
-        sentences[citation.answer_span] = absent if known is None else known & absent
-    spans: list[Span] = []
+def _flags(answer: Answer) -> list[Flag]:
+    """What the answer says beyond what it cites, as far as a mark for it touches no citation."""
     marks = [match.span() for match in _MARK.finditer(answer.text)]
-    for sentence, numbers in sentences.items():
-        for number in numbers:
-            at = answer.text.find(number, sentence.start, sentence.end) if number else -1
-            if at >= 0 and not any(start < at + len(number) and at < end for start, end in marks):
-                spans.append(Span(at, at + len(number)))
-    return spans
+    return [
+        flag
+        for flag in answer.flags
+        if not any(start < flag.span.end and flag.span.start < end for start, end in marks)
+    ]
 
 
 def answer_text(answer: Answer) -> str:
@@ -182,7 +187,7 @@ def answer_text(answer: Answer) -> str:
         for match in _MARK.finditer(text)
     }
     soft = [(_trimmed(text, span), _UNSUPPORTED) for span in answer.unsupported]
-    soft += [(span, _MISSING) for span in _missing_spans(answer)]
+    soft += [(flag.span, (_FLAG_OF[flag.kind], _FLAG_ENDS)) for flag in _flags(answer)]
     source, chips = _with_stand_ins(text, chip_of, soft)
     return _paint(_markdown().render(source), chips)
 
@@ -213,7 +218,7 @@ def _legend(answer: Answer) -> str:
         signs.append(f'<span class="fn-chip unknown">n</span> {escape(texts.LEGEND_UNKNOWN)}')
     if answer.unsupported:
         signs.append(f'<span class="fn-unsupported">text</span> {escape(texts.LEGEND_UNSUPPORTED)}')
-    if _missing_spans(answer):
+    if _flags(answer):
         signs.append(f'<span class="fn-missing">12</span> {escape(texts.LEGEND_MISSING)}')
     return f'<p class="fn-legend">{"".join(f"<span>{sign}</span>" for sign in signs)}</p>' if signs else ""
 
@@ -280,13 +285,13 @@ def answer(trace: Trace, index: int, ages: Mapping[str, str] = MappingProxyType(
     )
     return "".join(parts)
 
+
 def _pointer(what: str, label: str, title: str) -> str:
     """A button that keeps the question to measure the library with."""
     return (
         f'<button type="button" class="fn-point" data-do="{what}" title="{escape(title)}" '
         f'data-done="{escape(texts.POINT_DONE)}">{escape(label)}</button>'
     )
-
 
 
 def failed(message: str, hint: str, asked: str) -> str:
@@ -365,8 +370,8 @@ def _card(
         f'<span class="fn-where">{escape(where)}</span>{badge}{_story(hit, len(joined))}'
         f'<span class="fn-scores">{_scores(retrieval, _found(retrieval, joined) or chunk)}</span>'
         f'<span class="fn-excerpt" dir="auto">{_excerpt(chunk.text, spans)}</span></span></summary>'
-        f'<div class="fn-actions">{_pointer("answers", texts.POINT_ANSWERS, texts.POINT_ANSWERS_TITLE)}</div>'
         f'<blockquote class="fn-passage" dir="auto">{context}{marked(chunk.text, spans)}</blockquote>'
+        f'<div class="fn-actions">{_pointer("answers", texts.POINT_ANSWERS, texts.POINT_ANSWERS_TITLE)}</div>'
         f"{_copies(hit)}{image}</details>"
     )
 

@@ -957,6 +957,12 @@ PLAIN_WORDS = {
     "overlap": "Share of the sentence's informative words that the passage holds, rarer words counting more; 1 is all.",
     "verbatim": "Share of the sentence that stands in the cited words in runs of three words or more; 1 is all of it.",
     "model": "The language model that writes the answer.",
+    "sharing": "A graphics card has one memory for all programs. What finds no room there runs on the CPU, far slower.",
+    "torch": "The library that BGE-M3 and other sentence-transformers models run in.",
+    "chat model in memory": "Where the model's weights lie: on the graphics card, or in main memory, which is slower.",
+    "embedding speed": "How many passages the embedder turns into vectors in a second: how long a sync takes.",
+    "telemetry": "Reports that programs send to their makers. Footnote switches them off in all libraries it uses.",
+    "devices": "Where vectors are computed: on a graphics card or on the CPU. Documents and questions may differ.",
     "recall@1": "Of the places that answer the questions, the share found in first place.",
     "recall@3": "Of the places that answer the questions, the share among the first three found.",
     "recall@5": "Of the places that answer the questions, the share among the first five found.",
@@ -1014,6 +1020,48 @@ WHY_OTHERS = "{count} more passages that fit"
 WHY_MORE_ONE = "1 more fits; name it more closely."
 WHY_MORE = "{count} more fit; name what you mean more closely."
 WHY_LOOK = "Look inside"
+
+# Diagnostics: this machine
+MACHINE_WELL = "All is well."
+MACHINE_LOOKED_ONE = "1 thing was looked at."
+MACHINE_LOOKED = "{count} things were looked at."
+MACHINE_BROKEN_ONE = "1 thing is broken."
+MACHINE_BROKEN = "{count} things are broken."
+MACHINE_LOOK_ONE = "1 thing needs a look."
+MACHINE_LOOK = "{count} things need a look."
+MACHINE_TODO = "What to do stands below each."
+MACHINE_MEASURE = "Measure embedding"
+MACHINE_TOPICS = {
+    "system": "System",
+    "card": "Graphics card",
+    "search": "Search",
+    "chat": "Chat model",
+    "library": "This library",
+    "privacy": "Privacy",
+}
+SHARING = "Sharing the graphics card"
+SHARING_WAYS = {
+    "none": "Nothing has to be shared.",
+    "together": "Both models stay on the card.",
+    "turns": "They take turns on the card.",
+    "cpu": "The embedder runs on the CPU.",
+}
+SHARING_NOW = "{model} has left the card just now, since a sync is running. It comes back after it, or when you ask."
+SHARING_SPILLED = "{size} of {model} find no room on the card. The CPU works on that part, so answers are slower."
+SHARING_ASKING = "While you ask"
+SHARING_SYNCING = "While a sync embeds"
+SHARING_USED = "{used} of {total}"
+SHARING_OTHERS = "other programs"
+SHARING_SET = "{setting} decides this."
+SHARING_CHOOSE = "How they share it"
+SHARING_CHOOSE_INFO = "Holds from the next sync and question on. A sync that is over in seconds unloads nothing."
+SHARING_CHOICES = {
+    "auto": "Footnote decides",
+    "together": "both stay on the card",
+    "turns": "take turns",
+    "cpu": "the embedder on the CPU",
+}
+SHARING_IN_A_SYNC = "While it embeds, {model} leaves the graphics card. It comes back after the sync, or when you ask."
 
 # --------------------------------------------------------------------------------------------------------------- launch
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from page_values import HOSTILE, judged, make_chunk, make_prompt, make_retrieval, make_trace, parse
 
-from rag.types import Answer, Citation, ConversationInfo, LibraryInfo, ModelChoice, Passage, Span, Verdict
+from rag.types import Answer, Citation, ConversationInfo, Flag, LibraryInfo, ModelChoice, Passage, Span, Verdict
 from rag.ui import render_chat
 
 
@@ -67,13 +67,19 @@ def test_a_chip_stays_beside_its_word() -> None:
     parse(html)
 
 
-def test_a_number_is_marked_missing_only_when_every_cited_passage_lacks_it() -> None:
-    text = "It takes 30 ms and 128 layers [1] [2]."
-    answer = Answer(
-        text, "answered", (cite(text, text, 1, missing=("128", "30 ms")), cite(text, text, 2, missing=("128",)))
+def test_what_the_cited_passages_lack_is_marked_by_its_kind() -> None:
+    text = "It **takes 30 ms** and Hanae wrote “so it is” [1]."
+    flags = tuple(
+        Flag(span_of(text, part), kind)
+        for part, kind in (("30 ms", "number"), ("Hanae", "name"), ("so it is", "quote"))
     )
-    html = render_chat.answer_text(answer)
-    assert re.findall(r'class="fn-missing"[^>]*>([^<]*)<', html) == ["128"]
+    html = shown(Answer(text, "answered", (cite(text, text, 1),), flags=flags))
+    marked = re.findall(r'class="fn-missing ([a-z]+)" title="([^"]*)">([^<]*)<', html)
+    assert [(kind, part) for kind, _, part in marked] == [("number", "30 ms"), ("name", "Hanae"), ("quote", "so it is")]
+    assert "This name is not in the cited passage" in marked[1][1]
+    assert "not in the cited passage" in parse(html).text
+    bold = Answer("**16** bar.", "answered", flags=(Flag(Span(2, 10), "number"),))
+    assert re.findall(r"fn-missing[^>]*>([^<]*)<", render_chat.answer_text(bold)) == ["16", " bar"]
 
 
 def test_an_answer_can_do_and_fetch_nothing() -> None:

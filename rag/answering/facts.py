@@ -1,0 +1,207 @@
+"""What in a sentence can be checked against a passage without a model: numbers, units, dates, names, quoted words.
+
+Compared is what is said, not how it is written: ``1,234.5`` with ``1.234,5`` and ``１２３４.5``; 10 mm with 1 cm; 4 March
+2019 with ``2019-03-04`` and 2019年3月4日; "three" with 3. Out of scope, and so marked where the passage does not have
+them in so many words: what was rounded, reckoned or counted, units that have no fixed ratio (months to days, one
+currency to another), and translated quotations. Not marked: names in a writing that the passage does not use.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag.answering.dates import Calendar, dates
+from rag.answering.names import Words, is_code, names
+from rag.answering.numbers import Number, numbers
+from rag.answering.units import DEGREES, Unit, can_be_compared
+from rag.retrieval.language import language_of
+from rag.types import FactKind, Flag, Span
+
+_CLUSTER = re.compile(r".[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*", re.DOTALL)
+_SUPERSCRIPT = {ord(sign): digit for sign, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True)}
+_FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75", "⅛": ".125", "⅜": ".375", "⅝": ".625", "⅞": ".875"}
+_QUOTED = re.compile(
+    r"“([^“”„\n]+)[”“]|„([^“”„\n]+)[“”]|«([^«»\n]+)»|»([^«»\n]+)«|「([^「」\n]+)」|『([^『』\n]+)』|\"([^\"\n]+)\"|"
+    r"(?<![\w’])‘([^‘\n]+?)’(?!\w)"
+)
+_SIGNS = re.compile(r"[\W_]+")
+_SHORTEST_QUOTE = 2  # letters
+_ENOUGH = 2000  # characters, to tell a language by
+
+
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """A text in one notation, and where its characters come from.
+
+    Attributes:
+        text: NFKC, without Markdown's signs of emphasis, superscripts as ``^2``.
+        starts: By character of ``text``, where in the source it begins.
+        ends: By character of ``text``, where in the source it ends.
+    """
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def source(self, span: Span) -> Span:
+        """A range of ``text`` as a range of the source."""
+        return Span(self.starts[span.start], self.ends[span.end - 1])
+
+
+def read(source: str) -> Normal:
+    """Brings a text into one notation."""
+    if source.isascii() and "*" not in source and "`" not in source:
+        return Normal(source, range(len(source)), range(1, len(source) + 1))
+    text: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for match in _CLUSTER.finditer(source):
+        written = match.group()
+        before, after = source[match.start() - 1 : match.start()], source[match.end() : match.end() + 1]
+        if written == "`" or (written == "*" and not (before + after).isdigit() and (before + after).strip()):
+            continue
+        if written in _FRACTIONS:
+            plain = _FRACTIONS[written] if before.isdigit() else f"0{_FRACTIONS[written]}"
+        elif ord(written[0]) in _SUPERSCRIPT:
+            plain = ("" if before and ord(before) in _SUPERSCRIPT else "^") + written.translate(_SUPERSCRIPT)
+        else:
+            plain = unicodedata.normalize("NFKC", written)
+        text.append(plain)
+        starts += [match.start()] * len(plain)
+        ends += [match.end()] * len(plain)
+    return Normal("".join(text), starts, ends)
+
+
+_GERMAN_WORDS = frozenset(
+    "der die das den dem des ein eine einen einem einer und ist nicht mit von im auf für wird wurde sich auch zu zum zur bei "
+    "nach aus am um als es sind hat haben werden er sie wie beim vom bis kann muss oder war".split()
+)
+_ENGLISH_WORDS = frozenset(
+    "the of and to is was for on with by it are from that this at be has have not or its he she they you were can".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """How a text is written, as far as it matters for comparing: its language, ISO 639-1."""
+
+    language: str
+
+    @classmethod
+    def of(cls, text: str) -> Speech:
+        """The language of an answer or of passages; function words tell German and English apart in one sentence."""
+        words = re.findall(r"[a-zäöüß]+", text.casefold())
+        german, english = (sum(word in known for word in words) for known in (_GERMAN_WORDS, _ENGLISH_WORDS))
+        if max(german, english) > 0 and german != english and text.isascii() | (german > english):
+            return cls("de" if german > english else "en")
+        return cls(language_of(text))
+
+
+class Held:
+    """What passages say, ready to confirm the facts of sentences.
+
+    Args:
+        texts: The passages with all that the model read of them: path, headings, what stands above them.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        text = "\n".join(read(one).text for one in texts)
+        self._plain: dict[str, set[Unit | None]] = {}
+        self._reckoned: set[tuple[str, str]] = set()
+        self._spelled: set[str] = set()
+        for number in numbers(text):
+            if number.name:
+                self._spelled.add(number.name)
+            for value in number.values:
+                self._plain.setdefault(_key(value), set()).add(number.unit)
+                if number.unit is not None:
+                    self._reckoned.add((number.unit.measures, _key(number.unit.base(value))))
+        self._bare = {float(key) for key, units in self._plain.items() if None in units}
+        self._calendar = Calendar()
+        self._calendar.add(dates(text))
+        self._words = Words(text)
+        self.speech = Speech.of(text[:_ENOUGH])
+        self._letters = _SIGNS.sub("", text.casefold())
+
+    def lacks_number(self, number: Number) -> FactKind | None:
+        """Whether a number is missing: its value, or the value with its unit."""
+        if number.name and not number.values:
+            return None if number.name in self._spelled else "number"
+        counts_something_else = False
+        for value in number.values:
+            units = self._plain.get(_key(value), ())
+            if units and (number.unit is None or any(u is None or _is_same(u, number.unit) for u in units)):
+                return None
+            if number.unit is not None and (number.unit.measures, _key(number.unit.base(value))) in self._reckoned:
+                return None
+            counts_something_else = counts_something_else or bool(units)
+        return "unit" if counts_something_else else "number"
+
+    def lacking(self, sentence: str, speech: Speech) -> list[Flag]:
+        """The facts of a sentence that the passages lack, in order; spans are of the sentence and do not overlap.
+
+        Args:
+            sentence: One sentence of an answer.
+            speech: How the answer is written. Names and quotations are compared within one language only, since
+                translation changes them; but what holds figures or several capitals is the same in all.
+        """
+        normal = read(sentence)
+        found = list(self._lacking(normal.text, speech))
+        inside = [flag for flag in found if flag.kind != "quote"]
+        # Of a quotation with a wrong number in it, the number is what is wrong.
+        found = inside + [
+            flag for flag in found if flag.kind == "quote" and not any(_overlap(flag.span, o.span) for o in inside)
+        ]
+        flags = [Flag(normal.source(flag.span), flag.kind) for flag in found]
+        return sorted(flags, key=lambda flag: flag.span.start)
+
+    def _lacking(self, text: str, speech: Speech) -> Iterator[Flag]:
+        translated = speech != self.speech
+        taken: list[Span] = []
+        for date in dates(text):
+            taken.append(date.span)
+            if not self._calendar.confirms(date, self._bare):
+                yield Flag(date.span, "date")
+        for number in numbers(text):
+            if any(_overlap(number.span, span) for span in taken):
+                continue
+            taken.append(number.span)
+            kind = None if number.loose else self.lacks_number(number)
+            if kind is not None:
+                yield Flag(number.span, kind)
+        quoted: list[Span] = []
+        for match in _QUOTED.finditer(text):
+            group = match.lastindex or 0
+            span = Span(*match.span(group))
+            quoted.append(span)
+            letters = [_SIGNS.sub("", part.casefold()) for part in re.split(r"\.\.\.|…", text[span.start : span.end])]
+            if sum(map(len, letters)) >= _SHORTEST_QUOTE and self._can_be_quoted(text[span.start : span.end]):
+                if not translated and not all(part in self._letters for part in letters):
+                    yield Flag(span, "quote")
+        for name in names(text, german=speech.language == "de"):
+            if any(_overlap(name, span) for span in (*taken, *quoted)):
+                continue
+            if translated and not is_code(text[name.start : name.end]):
+                continue
+            if not self._words.hold(text[name.start : name.end]):
+                yield Flag(name, "name")
+
+    def _can_be_quoted(self, words: str) -> bool:
+        """Whether the passages use the writing that the words are in."""
+        return self._words.has_latin if re.search(r"[A-Za-z]", words) else True
+
+
+def _is_same(one: Unit, other: Unit) -> bool:
+    return can_be_compared(one, other) and (one.factor == other.factor or DEGREES in (one, other))
+
+
+def _key(value: float) -> str:
+    """A number for looking up, so that what was reckoned differs by no rounding."""
+    return f"{value:.9g}"
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end

@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 
 from rag.answering.places import numbered_place
+from rag.answering.untrusted import as_read, harmless
 from rag.retrieval.language import NAMES, language_of
 from rag.types import Chunk
 
@@ -139,8 +140,8 @@ def quoted(number: int, chunk: Chunk) -> str:
     numbered = "" if chunk.place and chunk.place.unit == "line" else numbered_place(chunk)
     place = filter(None, (chunk.path, *chunk.heading_path, numbered))
     # The closing fence inside a passage would end it early and let the rest pose as our words.
-    text = "\n".join(filter(None, (chunk.context, chunk.text))).replace(">>>", "> > >")
-    return f"[{number}] {' › '.join(place)}\n<<<\n{text}\n>>>"
+    text = "\n".join(filter(None, (harmless(chunk.context), as_read(chunk)))).replace(">>>", "> > >")
+    return f"[{number}] {harmless(' › '.join(place))}\n<<<\n{text}\n>>>"
 
 
 def condense_messages(question: str, conversation: str) -> list[BaseMessage]:

@@ -7,10 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rag.errors import SourceError
+from rag.sources.hidden import Noted, note, placed, shortened
 from rag.sources.plain.text import Heading, sections
-from rag.types import Mark, Remedy, Section, SourceDocument, Span, Unit
+from rag.types import Concealment, Hidden, Mark, Remedy, Section, SourceDocument, Span, Unit
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ufeff\u200b]")
+_LETTER = "[A-Za-z\u00c0-\u024f\u0370-\u052f]"  # of writings that need no sign to say where a line may break
+_CUT_WORD = re.compile(f"{_LETTER}*{_LETTER}[\ufeff\u200b]+{_LETTER}(?:{_LETTER}|[\ufeff\u200b])*")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES_AT_LINE_END = re.compile(r"[^\S\n]+(?=\n|\Z)")
@@ -37,6 +40,9 @@ class Draft:
         self._length = 0
         self._headings: list[Heading] = []
         self._marks: list[Mark] = []
+        self._noted: list[Noted] = []
+        self._hidden: list[Hidden] = []
+        self._left_out: list[str] = []
         self._list_open = False
 
     @property
@@ -115,6 +121,25 @@ class Draft:
         self._marks = [mark for mark in self._marks if mark.start < start]
         self._marks.append(Mark(start, unit, number))
 
+    def conceal(self, how: Concealment, words: str) -> None:
+        """Says that some of the words of the blocks that follow are not to be seen in the file.
+
+        Args:
+            how: What keeps them from being seen.
+            words: The words; blanks and signs between them need not agree with what is added.
+        """
+        self._noted.append(Noted(self._length, how, words))
+
+    def leave_out(self, words: str) -> None:
+        """Says that words were left out because the file itself says that they are not to be shown."""
+        if words := " ".join(_clean(words).split()):
+            self._left_out.append(words)
+
+    def take_hidden(self, other: Draft) -> None:
+        """Takes over what another draft was told of hidden words, where its text becomes a part of this one's."""
+        self._noted += [Noted(self._length, one.how, one.words) for one in other._noted]
+        self._left_out += other._left_out
+
     def append(self, document: SourceDocument, heading: str, level: int) -> None:
         """Adds another document as a section of this one, with all its sections and places below.
 
@@ -129,6 +154,7 @@ class Draft:
         for section in _by_page(document):
             for depth, title in enumerate(section.heading_path, start=level + 1):
                 self._headings.append(Heading(shift + section.span.start, depth, title))
+        self._hidden += [Hidden(Span(shift + one.span.start, shift + one.span.end), one.how) for one in document.hidden]
         if document.marks:
             self._marks += [Mark(shift + mark.start, mark.unit, mark.number) for mark in document.marks]
             self._marks.append(Mark(self._length + 2, document.marks[-1].unit, 0))
@@ -147,6 +173,8 @@ class Draft:
         if not text.strip():
             reason = f": {self.problems[0]}" if self.problems else ""
             raise SourceError(f"There is no text in the file{reason}.", remedy=next(iter(self.remedies), None))
+        own = placed(text, self._noted)
+        hidden = tuple(sorted((*self._hidden, *own), key=lambda one: one.span.start))
         return SourceDocument(
             text=text,
             title=" ".join(_clean(title).split()) or self.first_heading or "Untitled",
@@ -156,11 +184,15 @@ class Draft:
             marks=tuple(mark for mark in self._marks if mark.start < len(text)),
             encoding=self.encoding,
             remedies=tuple(dict.fromkeys(self.remedies)),
-            notes=tuple(dict.fromkeys(self.notes)),
+            notes=tuple(dict.fromkeys((*self.notes, *_left_out(self._left_out), *note(text, own)))),
+            hidden=hidden,
         )
 
     def _add(self, text: str, separator: str, indented: bool = False, clean: bool = True) -> int | None:
         """Adds text, and says where it starts; None when there was nothing to add, or no room."""
+        if clean and ("\u200b" in text or "\ufeff" in text):
+            for word in _CUT_WORD.findall(text):
+                self.conceal("characters", word)
         if clean:
             text = _clean(text).rstrip() if indented else _clean(text).strip()
         if not text:
@@ -176,6 +208,13 @@ class Draft:
         self._length += len(text)
         self._list_open = False
         return start
+
+
+def _left_out(parts: Sequence[str]) -> tuple[str, ...]:
+    """A note on words that were left out; none where there were none."""
+    words = sum(len(part.split()) for part in parts)
+    counted = "1 word" if words == 1 else f"{words:,} words"
+    return (f"hidden text was left out: {counted}, “{shortened(parts[0])}”",) if parts else ()
 
 
 def _cells(row: Sequence[str]) -> list[str]:

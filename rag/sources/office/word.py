@@ -69,8 +69,6 @@ def read_word(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -
     walk.blocks(body)
     draft.problems += archive.problems
     draft.notes += archive.notes
-    if walk.hidden:
-        draft.notes.append("text that is formatted as hidden was left out")
     return draft.finish(data, walk.title or draft.first_heading or title)
 
 
@@ -108,7 +106,6 @@ class _Body:
         self._comments = {note.get("w:id"): note for note in part("comments").elements("w:comment")}
         self._note_count = 0
         self.title = core_title(archive)
-        self.hidden = False
 
     def blocks(self, node: Node) -> None:
         """Writes the paragraphs and tables in an element."""
@@ -208,7 +205,7 @@ class _Body:
             self._runs(run, found)
             return
         if _is_on(properties.first("w:vanish")):
-            self.hidden = self.hidden or bool(run.text().strip())
+            self._draft.leave_out(run.text())
             return
         place = _value(properties, "w:vertAlign")
         if place not in ("superscript", "subscript"):
@@ -267,6 +264,7 @@ class _Body:
                 outside, self._draft = self._draft, inside
                 self.blocks(cell)
                 self._draft = outside
+                self._draft.take_hidden(inside)
                 yield inside.text
                 above[column] = inside.text
             span = _value(properties, "w:gridSpan")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -76,11 +75,6 @@ def clean(text: str) -> str:
     text = _HYPHEN_AT_LINE_END.sub("", _CONTROLS.sub("", text)).replace("\N{SOFT HYPHEN}", "")
     text = _BULLETS.sub("• ", _SPACES.sub(" ", text))
     return re.sub(r"\n{3,}", "\n\n", text).strip()
-
-
-def letters(text: str) -> str:
-    """Letters and digits only, without case: what is left when spacing, hyphens and ligatures differ."""
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def pieces_of(block: Block) -> list[list[Piece]]:

@@ -19,11 +19,12 @@ from typing import Any
 from rag.errors import SourceError
 from rag.sources import ocr
 from rag.sources.dates import plain_date
+from rag.sources.hidden import Noted, letters, note, placed
 from rag.sources.pdf.furniture import furniture
 from rag.sources.pdf.grids import Box
 from rag.sources.pdf.headings import Candidate, body_size, outline_headings, stands_out, styled_headings
 from rag.sources.pdf.order import Paragraph, Table, rows
-from rag.sources.pdf.page import Block, arrange, blocks_text, letters, pieces_of
+from rag.sources.pdf.page import Block, arrange, blocks_text, pieces_of
 from rag.sources.pdf.papers import find_paper, with_abstract
 from rag.sources.pdf.tables import repeat_head
 from rag.sources.pdf.text import PageText, leave_layout_out, page_text
@@ -103,6 +104,7 @@ def read_pdf(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) ->
     unread = any(page.verdict in (PageVerdict.SCAN, PageVerdict.GARBLED) and page.problem for page in pages)
     if unread and options.ocr and not ocr.available():
         problems += (f"text recognition is on, but no engine is installed: {ocr.INSTALL}",)
+    hidden = placed(whole, _noted(sheets, pages))
     paper = find_paper(list(_placed(sheets[:2], pages)), whole, metadata)
     found = sections(whole, headings)
     return SourceDocument(
@@ -113,11 +115,19 @@ def read_pdf(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) ->
         pages=pages,
         problems=problems,
         remedies=(Remedy.OCR,) if unread else (),
-        notes=notes,
+        notes=(*notes, *note(whole, hidden)),
         authors=paper.authors if paper else (),
         year=paper.year if paper else None,
         date=str(paper.year) if paper and paper.year else _made(metadata.get("creationDate", "")),
+        hidden=hidden,
     )
+
+
+def _noted(sheets: Sequence[_Sheet], pages: Sequence[Page]) -> Iterator[Noted]:
+    """What is not to be seen on the pages, each run noted at its page's place in the text."""
+    for sheet, page in zip(sheets, pages, strict=True):
+        for how, words in sheet.text.hidden:
+            yield Noted(page.span.start, how, words)
 
 
 def _made(created: str) -> str:

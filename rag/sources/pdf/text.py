@@ -16,6 +16,8 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from rag.sources.pdf.grids import Box, Grid, grids
+from rag.sources.pdf.hidden import hidden_runs
+from rag.types import Concealment
 
 _LAYOUT = "pymupdf.layout"
 _BOLD = 16  # flags of a span
@@ -86,6 +88,7 @@ class PageText:
         aside: Text that runs in other directions, by direction.
         grids: What is drawn as a table, upright with the pieces.
         zones: What layout analysis found; empty where it was not asked for.
+        hidden: Text that is not to be seen on the page, and what keeps it from being seen; it is among the pieces, too.
     """
 
     size: tuple[float, float]
@@ -94,6 +97,7 @@ class PageText:
     aside: list[list[Piece]]
     grids: list[Grid]
     zones: list[Zone] = field(default_factory=list)
+    hidden: list[tuple[Concealment, str]] = field(default_factory=list)
 
 
 def leave_layout_out() -> None:
@@ -149,6 +153,7 @@ def page_text(page: Any, characters: bool = False, layout: bool = False) -> Page
         aside=list(directed.values()),
         grids=grids([_TURNS[main](box) for box in vectors], size),
         zones=_zones(page) if layout and pieces and main == (1, 0) else [],
+        hidden=[] if characters else hidden_runs(page, blocks),
     )
 
 

@@ -10,6 +10,7 @@ from rag.sources.draft import Draft, label, lowered, raised
 from rag.sources.encodings import Decoded, decode
 from rag.sources.markup import Node, parse_html
 from rag.sources.office.formula import formula
+from rag.sources.web.looks import hidden_words, is_left_out, left_out_words
 from rag.types import DEFAULT_READING, ReadOptions, SourceDocument
 
 _UNSEEN = {
@@ -24,7 +25,6 @@ _INLINE = {
 }
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _BREAK = "\x0b"  # stands for <br> while white space is joined
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{2,40})")
 _PICTURE_NAME = re.compile(r"\S+\.(png|jpe?g|gif|svg|webp|bmp)|image\d*|img\d*|logo|icon|spacer|\W*", re.IGNORECASE)
@@ -117,9 +117,14 @@ def write_html(root: Node, draft: Draft) -> None:
     itself calls its main one, where that holds most of the words.
     """
     before = draft.length
+    for words in left_out_words(root):
+        draft.leave_out(words)
+    concealed = list(hidden_words(root))  # by styles that may stand outside of the main part
     mains = list(root.all("main"))
     if len(mains) == 1 and 2 * _words_in(mains[0]) > _words_in(root):
         root = mains[0]
+    for how, words in concealed:
+        draft.conceal(how, words)
     _Page(draft, _UNSEEN | _NAVIGATION).write(root)
     if draft.length == before:
         _Page(draft, _UNSEEN).write(root)
@@ -150,10 +155,9 @@ class _Page:
         attributes = node.attributes
         return not (
             node.name in self._unseen
-            or "hidden" in attributes
+            or is_left_out(node)
             or (attributes.get("aria-hidden") == "true" and node.name != "math")
             or (attributes.get("role") == "navigation" and "nav" in self._unseen)
-            or ("style" in attributes and _HIDDEN_STYLE.search(attributes["style"]))
         )
 
     def _element(self, node: Node) -> None:
@@ -202,6 +206,7 @@ class _Page:
         """What an element shows, as one line."""
         inside = Draft()
         _Page(inside, self._unseen).write(node)
+        self._draft.take_hidden(inside)
         return " ".join(inside.text.split())
 
     def _code(self, node: Node) -> None:

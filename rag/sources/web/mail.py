@@ -47,6 +47,7 @@ class _Mail:
 
     headers: dict[str, str]
     texts: list[str] = field(default_factory=list)  # in order
+    pages: list[Draft] = field(default_factory=list)  # those texts that are web pages
     attachments: list[_Attachment] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     remedies: list[Remedy] = field(default_factory=list)
@@ -66,10 +67,19 @@ class _Mail:
                 continue
             self.problems += decoded.problems
             self.remedies += decoded.remedies
-            self.texts.append(_shown(decoded.text) if is_html else decoded.text)
+            self.show(decoded.text, is_html)
             return
         self.problems.append(failure)
         self.remedies.append(Remedy.ENCODING)
+
+    def show(self, text: str, is_html: bool) -> None:
+        """Adds a part of the text. Headings in a mail are typography; "Message" stays the way to all of it."""
+        if is_html:
+            page = Draft()
+            write_html(parse_html(text), page)
+            self.pages.append(page)
+            text = page.text
+        self.texts.append(text)
 
 
 def read_eml(data: bytes, title: str, options: ReadOptions = DEFAULT_READING) -> SourceDocument:
@@ -128,6 +138,8 @@ def _written(mail: _Mail, data: bytes, title: str, options: ReadOptions) -> Sour
     subject = mail.headers.get("Subject", "")
     draft.heading(1, "Message")
     draft.paragraph("\n".join(f"{name}: {mail.headers[name]}" for name in _SHOWN_HEADERS if mail.headers.get(name)))
+    for page in mail.pages:
+        draft.take_hidden(page)
     for text in mail.texts:
         draft.paragraph(text)
     draft.problems += mail.problems
@@ -137,13 +149,6 @@ def _written(mail: _Mail, data: bytes, title: str, options: ReadOptions) -> Sour
     if len(mail.attachments) > _MOST_ATTACHMENTS:
         draft.problems.append(f"attachments after the first {_MOST_ATTACHMENTS}: not read")
     return replace(draft.finish(data, subject or title), date=plain_date(mail.headers.get("Date", "")))
-
-
-def _shown(html: str) -> str:
-    """The words of a web page. Headings in a mail are typography; "Message" stays the way to all of it."""
-    page = Draft()
-    write_html(parse_html(html), page)
-    return page.text
 
 
 def _attach(attachment: _Attachment, draft: Draft, options: ReadOptions) -> None:
@@ -283,7 +288,7 @@ def _from_outlook(file: ole.CompoundFile, folder: str, options: ReadOptions) -> 
     def add(tag: str, is_html: bool = False, into: _Mail = mail) -> None:
         wide = file.read(f"{folder}__substg1.0_{tag}001F").decode("utf-16-le", "replace").rstrip("\0")
         if wide.strip():
-            into.texts.append(_shown(wide) if is_html else wide)
+            into.show(wide, is_html)
         else:
             into.add(file.read(f"{folder}__substg1.0_{tag}001E").rstrip(b"\0"), "", is_html, options)
 

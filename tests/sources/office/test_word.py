@@ -81,7 +81,7 @@ def test_what_is_deleted_or_hidden_is_left_out_and_inserted_text_stays():
     )
     document = read_word(docx(body), "file")
     assert document.text == "kept new"
-    assert document.notes == ("text that is formatted as hidden was left out",)
+    assert document.notes == ("hidden text was left out: 1 word, “secret”",)
 
 
 def test_a_text_box_is_read_once_though_the_file_holds_it_twice():

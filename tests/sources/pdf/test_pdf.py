@@ -12,7 +12,7 @@ import pymupdf
 import pytest
 
 from rag.errors import SourceError
-from rag.sources.pdf.page import letters
+from rag.sources.hidden import letters
 from rag.sources.pdf.reader import page_image, read_pdf
 from rag.types import PageVerdict, ReadOptions, Remedy, SourceDocument
 

@@ -43,6 +43,12 @@ def packed(weights: Sequence[Mapping[int, float]] | None) -> list[bytes] | None:
     return [np.array(sorted(of_text.items()), dtype=_WEIGHT).tobytes() for of_text in weights]
 
 
+def unpacked(weights: bytes) -> dict[int, float]:
+    """Sparse weights of one text as :func:`packed` has kept them."""
+    kept = np.frombuffer(weights, _WEIGHT)
+    return dict(zip(kept["token"].tolist(), kept["weight"].tolist(), strict=True))
+
+
 def turn_round(connection: sqlite3.Connection) -> None:
     """Makes postings of the blocks that have become full."""
     newest = int(connection.execute("SELECT coalesce(max(number), 0) FROM vector").fetchone()[0])

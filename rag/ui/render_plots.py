@@ -130,9 +130,8 @@ class Plane:
         for value, label in self.across.marks:
             # What is written at either end would stick out of the canvas.
             anchor = "end" if self.across.share(value) > 0.97 and len(label) > 2 else "middle"
-            parts.append(
-                f'<text x="{self.x(value):.1f}" y="{self.bottom + 14:.1f}" text-anchor="{anchor}">{escape(label)}</text>'
-            )
+            place = f'x="{self.x(value):.1f}" y="{self.bottom + 14:.1f}" text-anchor="{anchor}"'
+            parts.append(f"<text {place}>{escape(label)}</text>")
         middle, centre = (self.left + WIDTH - _RIGHT) / 2, (self.bottom + _TOP) / 2
         parts.append(
             f'<line class="axis" x1="{self.left:.1f}" x2="{WIDTH - _RIGHT}" y1="{self.bottom}" y2="{self.bottom}"/>'
@@ -152,7 +151,9 @@ def canvas(inside: str, told: str, height: float = HEIGHT) -> str:
         told: What the plot shows, for who cannot see it.
         height: Of the canvas.
     """
-    return f'<svg class="fn-plot" viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(told)}">{inside}</svg>'
+    return (
+        f'<svg class="fn-plot" viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{escape(told)}">{inside}</svg>'
+    )
 
 
 def figure(drawn: str, caption: str, legend: str = "") -> str:

@@ -30,7 +30,7 @@ def main() -> int:
         settings.chunk_tokens, settings.chunk_overlap, settings.chunk_profile, settings.chunk_minimum
     )
     embedder = BundledEmbedder()
-    overhead = embedder.count_tokens("")
+    overhead = embedder.count_tokens("a") - 1
     longest = embedder.identity.max_tokens - overhead - 2
     clauses = defaultdict(list)
     for line in (SHARED / "standards/clause_index.jsonl").read_text(encoding="utf-8").splitlines():

@@ -357,7 +357,7 @@ def fill(library: Library, passages: Sequence[Passage], embedder: Embedder, limi
         limit: Longest chunk in its tokens; 0: a passage is one chunk, as long as the embedder can take it.
     """
     library.bind(embedder.identity)
-    overhead = embedder.count_tokens("")
+    overhead = embedder.count_tokens("a") - 1
     longest = embedder.identity.max_tokens - overhead - 2
     profile = ChunkProfile(limit or longest, 0)
     for passage in passages:

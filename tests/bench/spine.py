@@ -103,7 +103,7 @@ def index(options: argparse.Namespace) -> None:
     settings = load_settings()
     embedder, _ = pick_embedder(settings, settings.embedder)
     files = scan(NOTES).files[: options.files]
-    overhead = embedder.count_tokens("")
+    overhead = embedder.count_tokens("a") - 1
     texts = []
     for file in files:
         document = read(file)

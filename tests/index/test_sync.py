@@ -810,3 +810,17 @@ def test_disk_space_comes_back(library: Library, tmp_path: Path, quick: _QuickEm
 
 def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob("catalog.sqlite*"))
+
+
+def test_windows_of_words_share_no_more_than_they_may(
+    library: Library, tmp_path: Path, embedder: BundledEmbedder, readers: ReaderPool
+) -> None:
+    """A word alone has to be counted as what it is, whatever the embedder puts in front of it."""
+    root = write_notes(tmp_path / "notes", {"a.txt": "The tide came in at dawn, and the boats went out. " * 12})
+    for _ in apply_plan(library, make_plan(library, root, PROFILE), embedder, readers, ChunkProfile(60, 12, "words")):
+        pass
+    chunks = library.catalog.chunks_of(library.catalog.files()[0].id)
+    assert len(chunks) > 2
+    for before, after in zip(chunks, chunks[1:], strict=False):
+        shared = before.text[after.span.start - before.span.start :]
+        assert 0 < embedder.count_tokens(shared) <= 12 + embedder.count_tokens("a")

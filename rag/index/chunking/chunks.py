@@ -25,7 +25,7 @@ from rag.index.chunking.places import Places
 from rag.index.chunking.units import line_units, text_units, word_units
 from rag.types import Chunk, Place, SourceDocument, Span, Stance
 
-VERSION = 3
+VERSION = 4
 """Counted up when the same document would be cut or embedded differently."""
 
 _LONGEST_PART = 60  # characters of a title or heading in the header

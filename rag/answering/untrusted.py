@@ -49,7 +49,7 @@ def doubts(chunk: Chunk) -> tuple[Doubt, ...]:
         Doubt(Span(start, end), one.how)
         for one in chunk.hidden
         if (start := max(one.span.start, chunk.span.start) - chunk.span.start)
-        < (end := min(one.span.end, chunk.span.end) - chunk.span.start)
+        < (end := min(one.span.end - chunk.span.start, len(chunk.text)))
     ]
     hidden += [Doubt(span, "characters") for span in _unprinted(chunk.text)]
     instructions = [Doubt(span, aim=aim) for aim, span in instructions_in(chunk.text)]

@@ -27,7 +27,7 @@ from rag.types import (
     Trace,
     Verdict,
 )
-from rag.ui import render_search, texts
+from rag.ui import render_search, render_untrusted, texts
 from rag.ui.render import date, escape, many, marked, notice, score, size, term
 
 NEAREST = 3
@@ -268,6 +268,7 @@ def answer(trace: Trace, index: int, ages: Mapping[str, str] = MappingProxyType(
     if finished.outcome == "stopped":
         parts.append(notice(texts.OUTCOME_STOPPED, kind="quiet"))
     parts += [notice(warning) for warning in finished.warnings]
+    parts.append(render_untrusted.warning(trace.prompt if finished.outcome == "answered" else None))
     aged = len({citation.chunk.id for citation in finished.citations} & ages.keys())
     if aged:
         parts.append(notice(many(aged, texts.AGED_ONE, texts.AGED), texts.AGED_HINT))
@@ -345,7 +346,7 @@ def _card(
         Span(citation.span.start - chunk.span.start, citation.span.end - chunk.span.start) for citation in cited or ()
     ]
     where = ", ".join(filter(None, (numbered_place(chunk), " › ".join(chunk.heading_path))))
-    badge = _nature(chunk)
+    badge = _nature(chunk) + render_untrusted.badges(chunk)
     if cited is not None and number:
         kind, label = ("cited", texts.CITED) if cited else ("uncited", texts.NOT_CITED)
         badge += f'<span class="fn-badge {kind}">{escape(label)}</span>'
@@ -370,7 +371,7 @@ def _card(
         f'<span class="fn-where">{escape(where)}</span>{badge}{_story(hit, len(joined))}'
         f'<span class="fn-scores">{_scores(retrieval, _found(retrieval, joined) or chunk)}</span>'
         f'<span class="fn-excerpt" dir="auto">{_excerpt(chunk.text, spans)}</span></span></summary>'
-        f'<blockquote class="fn-passage" dir="auto">{context}{marked(chunk.text, spans)}</blockquote>'
+        f'<blockquote class="fn-passage" dir="auto">{context}{render_untrusted.passage(chunk, spans)}</blockquote>'
         f'<div class="fn-actions">{_pointer("answers", texts.POINT_ANSWERS, texts.POINT_ANSWERS_TITLE)}</div>'
         f"{_copies(hit)}{image}</details>"
     )

@@ -21,7 +21,7 @@ from rag.inspection.ledger import (
     step_of,
 )
 from rag.types import FileRecord, Hit, Prompt, Stage, Trace
-from rag.ui import texts
+from rag.ui import render_untrusted, texts
 from rag.ui.render import duration, escape, figure, many, notice, score, term
 
 SHOWN = 12
@@ -192,8 +192,8 @@ def _passage(entry: Entry) -> str:
     library = f"{chunk.library}: " if chunk.library else ""
     return (
         f'<details class="fn-peek"><summary><span class="fn-path">{escape(library + chunk.path)}</span> '
-        f'<span class="fn-where">{escape(where)}</span></summary>'
-        f'<blockquote class="fn-passage" dir="auto">{escape(chunk.text)}</blockquote>'
+        f'<span class="fn-where">{escape(where)}</span>{render_untrusted.badges(chunk)}</summary>'
+        f'<blockquote class="fn-passage" dir="auto">{render_untrusted.passage(chunk)}</blockquote>'
         f'<div class="fn-actions"><button type="button" data-do="why" data-chunk="{escape(chunk.id)}">'
         f"{escape(texts.LEDGER_WHY)}</button></div></details>"
         + "".join(f'<p class="fn-fate">{escape(line)}</p>' for line in reasons(entry))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from rag.answering.places import numbered_place
 from rag.types import Chunk, FileReport, FileState, FileXray, PageText, PageVerdict, Remedy
-from rag.ui import texts
+from rag.ui import render_untrusted, texts
 from rag.ui.render import date, encoding, escape, figure, many, notice, size
 from rag.ui.render_ingest import STATES
 
@@ -148,11 +148,12 @@ def _piece(piece: Piece) -> str:
     if piece.shared:
         again = escape(piece.text[: piece.shared])
         shared = f'<span class="fn-shared" title="{escape(texts.XRAY_SHARED)}">{again}</span>'
+    rest = render_untrusted.passage(chunk, text=piece.text[piece.shared :])
     name = escape(texts.XRAY_PASSAGE.format(number=piece.number))
     return (
         f'<div class="fn-piece"><p class="fn-piece-head"><b>{name}</b> '
-        f"{escape(' · '.join(filter(None, facts)))} {path}</p>"
-        f'{context}<div class="fn-piece-text" dir="auto">{shared}{escape(piece.text[piece.shared :])}</div></div>'
+        f"{escape(' · '.join(filter(None, facts)))} {path}{render_untrusted.badges(chunk)}</p>"
+        f'{context}<div class="fn-piece-text" dir="auto">{shared}{rest}</div></div>'
     )
 
 

@@ -1063,6 +1063,38 @@ SHARING_CHOICES = {
 }
 SHARING_IN_A_SYNC = "While it embeds, {model} leaves the graphics card. It comes back after the sync, or when you ask."
 
+# Diagnostics: untrusted text
+UNTRUSTED_HIDDEN = "hidden text"
+UNTRUSTED_SPEAKS = "speaks to a model"
+UNTRUSTED_MEANS = {
+    "hidden": "Some of this was read from the file, though a person who opens it does not see it there.",
+    "speaks": "Some of this reads like an instruction to a language model. The model gets it as a quotation.",
+}
+UNTRUSTED_MORE = "… and {count} more"
+UNTRUSTED_HOW = {
+    "colour": "It has the colour of what is behind it.",
+    "tiny": "It is too small to be seen.",
+    "transparent": "It is see-through.",
+    "outside": "It lies outside of what is shown.",
+    "style": "The page's style hides it.",
+    "characters": "It holds characters that print nothing.",
+}
+UNTRUSTED_AIM = {
+    "override": "It tells a model to set its instructions aside.",
+    "role": "It gives a model another role.",
+    "address": "It speaks to a model.",
+    "dictation": "It dictates what a model is to answer.",
+    "secrecy": "It asks a model to keep something from you, or to give something away.",
+    "sending": "It asks a model to send something.",
+    "markup": "It holds signs that stand between the messages of a chat.",
+}
+UNTRUSTED_KEPT_BACK = "Hidden text that gives orders was not given to the model."
+UNTRUSTED_READ_ONE = "1 passage that the model read holds text that speaks to a model."
+UNTRUSTED_READ = "{count} passages that the model read hold text that speaks to a model, or hidden text."
+UNTRUSTED_UNSEEN_ONE = "1 passage that the model read holds text that is hidden in its file."
+UNTRUSTED_UNSEEN = "{count} passages that the model read hold text that is hidden in their files."
+UNTRUSTED_HINT = "Look at the marked words in the passage before you believe the answer."
+
 # --------------------------------------------------------------------------------------------------------------- launch
 
 LISTENING = "Footnote is at {address}"

@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rag.errors import SettingsError
+from rag.errors import ModelMissing, SettingsError
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder
 from rag.models.reranker import Reranker
 from rag.settings import Choices, Settings
-from rag.types import EmbedderIdentity
+from rag.types import ChatModelIdentity, EmbedderIdentity, ModelChoice
 
 _LOOK_AGAIN_SECONDS = 20.0
 
@@ -100,6 +100,30 @@ class PickedModels:
                 self._answers -= 1
                 self._close_retired()
 
+    def others(self) -> tuple[ModelChoice, ...]:
+        """The chat models that are ready to be opened beside the one in use; asks the servers."""
+        chat = self.chat()[0]
+        own = "" if chat is None else _id(chat.identity)
+        models = choice.list_models(self._settings)
+        return tuple(model for model in models if model.kind == "chat" and model.ready and model.id != own)
+
+    @contextmanager
+    def beside(self, model_id: str) -> Iterator[ChatModel]:
+        """Another chat model next to the one in use, which stays as it is; closed again at the end.
+
+        Raises:
+            ModelError: It cannot be had.
+            SettingsError: That names no chat model.
+        """
+        # Under settings of its own: what the pick of the one in use had to pass over is still to be told.
+        chat, why = choice.pick_chat(self._settings.model_copy(update={"llm": model_id}), model_id)
+        if chat is None:
+            raise ModelMissing(why, "Choose a chat model to compare with.")
+        try:
+            yield chat
+        finally:
+            chat.close()
+
     def use(self, model_id: str) -> None:
         """Takes another chat model or another embedder for new libraries, and remembers it.
 
@@ -164,3 +188,8 @@ class PickedModels:
         if self._answers == 0:
             while self._retired:
                 self._retired.pop().close()
+
+
+def _id(identity: ChatModelIdentity) -> str:
+    """What the settings call a model."""
+    return "embedded" if identity.provider == "embedded" else f"{identity.provider}:{identity.name}"

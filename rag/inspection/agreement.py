@@ -1,0 +1,392 @@
+"""Two answers to one question, sentence by sentence: what comes from the notes, and where the answers disagree.
+
+No model is asked; only words are compared. Two sentences disagree where both speak of what the question is about, and
+then give different numbers of one kind, different names, different words in a short answer, or a yes against a no. What
+one of them says beside that is left alone: a longer answer is no other answer.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from rag.answering.citations import without_marks
+from rag.answering.numbers import Number, numbers
+from rag.answering.units import can_be_compared
+from rag.index.chunking.sentences import sentences
+from rag.retrieval.language import language_of
+from rag.types import Answer, Chunk, Span
+
+
+class Origin(StrEnum):
+    """Where a sentence comes from, as far as its words tell."""
+
+    NOTES = "notes"  # a passage holds it
+    BOTH = "both"  # a passage holds it, and the model says the same without the notes
+    MODEL = "model"  # no passage holds it
+    DISAGREE = "disagree"  # the other answer says something else in its place
+    UNSURE = "unsure"  # it only says that the model does not know
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A sentence of an answer, and where it comes from.
+
+    Attributes:
+        span: The sentence, in the answer's text.
+        origin: Where it comes from.
+        own: Where the answers disagree, the words that the other sentence lacks, as spans of the answer's text.
+        other: Where they disagree, the other sentence, as a span of the other answer's text.
+        held: Whether a passage holds it, wherever it comes from.
+    """
+
+    span: Span
+    origin: Origin
+    own: tuple[Span, ...] = ()
+    other: Span | None = None
+    held: bool = False
+
+
+def compare_answers(
+    question: str, left: Answer, right: Answer, passages: Sequence[Chunk], *, alone: bool
+) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
+    """Marks every sentence of two answers.
+
+    Args:
+        question: What both answer.
+        left: The answer from the notes.
+        right: The other answer.
+        passages: The notes.
+        alone: Whether the other answer was given without them.
+    """
+    asked = _words(question)
+    known = _numbers(question)
+    lefts, rights = _sentences(left, asked, known), _sentences(right, asked, known)
+    relations = {(one.span, other.span): _relation(one, other, asked) for one in lefts for other in rights}
+
+    def to_right(one: _Sentence, other: _Sentence) -> _Relation:
+        return relations[one.span, other.span]
+
+    def to_left(one: _Sentence, other: _Sentence) -> _Relation:
+        return relations[other.span, one.span]
+
+    marks = [_mark(one, rights, to_right, _is_held(one, left, passages), said=alone) for one in lefts]
+    others = [_mark(one, lefts, to_left, _is_held(one, right, passages), said=alone, known=alone) for one in rights]
+    return tuple(marks), tuple(others)
+
+
+_Relation = Literal["same", "differs", "apart"]
+
+
+def _mark(
+    one: _Sentence,
+    others: Sequence[_Sentence],
+    relation: Callable[[_Sentence, _Sentence], _Relation],
+    held: bool,
+    *,
+    said: bool,
+    known: bool = False,
+) -> Mark:
+    """One sentence's mark; ``said``: the other answer tells what the model says by itself; ``known``: this one does."""
+    found = [relation(one, other) for other in others]
+    if one.unsure:
+        return Mark(one.span, Origin.UNSURE)
+    if "differs" in found and "same" not in found:
+        other = others[found.index("differs")]
+        return Mark(one.span, Origin.DISAGREE, one.beside(other), other.span, held)
+    if held:
+        return Mark(one.span, Origin.BOTH if known or (said and "same" in found) else Origin.NOTES, held=True)
+    return Mark(one.span, Origin.MODEL)
+
+
+def _is_held(sentence: _Sentence, answer: Answer, passages: Sequence[Chunk]) -> bool:
+    """Whether a passage holds a sentence: all its numbers, and most of what it adds to the question.
+
+    Words of another language are not to be compared: there a citation that lacks no number has to do.
+    """
+    if any(sentence.is_in(chunk) for chunk in passages):
+        return True
+    language = language_of(sentence.text)
+    cited = [citation for citation in answer.citations if answer.text[_slice(citation.answer_span)] == sentence.text]
+    return any(not citation.missing and language_of(citation.chunk.text) != language for citation in cited)
+
+
+def _slice(span: Span) -> slice:
+    return slice(span.start, span.end)
+
+
+# ------------------------------------------------------------------------------------------------------------ sentences
+
+_WORD = re.compile(
+    r"(?P<han>[々\u3400-\u4dbf\u4e00-\u9fff]+)|(?P<kana>[\u30a1-\u30ff]+)|(?P<hangul>[\uac00-\ud7af]+)"
+    r"|(?:(?![々\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af])[^\W\d_])+"
+)
+"""Words; Hiragana is left out, since it mostly ties others together."""
+
+_COUNTED = re.compile(r"[\s\-]*([^\W\d_]{3,})")
+_YEAR = range(1000, 2200)
+_CLOSE = 1e-6
+_SHORT_ANSWER = 3  # words beside those of the question
+_SUBJECT = 0.5  # share of the question's words that both sentences hold
+_MOST = 0.6
+
+_SAYING_NOTHING = """
+a about after all also am an and any are as at be because been before being below between both but by can could did do
+does during each either etc every few first for from had has have he her here his how however i if in into is it its
+itself just like made many may me more most must my no not of on once one only or other our out over own same she should
+since so some such than that the their them then there these they this those through to too under until up upon us used
+using usually was we were what when where which while who whom whose why will with within would you your according known
+called located note notes answer question
+aber alle als auch auf aus bei beim bis da damit dann das dass dem den der des die dies diese dieser dieses durch ein
+eine einem einen einer eines er es etwa für hat haben ich ihr ihre im ist ja jede jeder kann man mehr mit nach
+nur oder ohne seit sein seine sich sie sind um und unter vom von vor war waren wenn wer werden wie wird wo wurde zu zum
+zur wann welche welcher welches wieviel viele lautet beträgt befindet über
+à au aux avec ce ces cette chez comme dans de du elle en est et eux il ils je la le les leur leurs lui mais ne nous on
+ou où par pas plus pour qu que quel quelle qui sa sans se ses son sont sur un une vous quand combien
+al con cual cuál cuando cuándo cuánto cuántos del desde donde dónde el ella entre esta este está fue ha hay las lo los
+más muy o para pero por qué quién ser sin sobre su sus una y
+che chi ci come da dal dei della delle di dove e è gli ma nel non per più quale quando quanto sono sul uno
+een het van voor bij door op te dat wat wie waar wanneer hoe niet zijn
+do dos em na nas nos os com uma qual onde quem como foi são não
+的 了 是 在 和 有 为 與 与 之 等 方 事 者 中 上 下 何 時 人
+"""
+_COMMON = frozenset(_SAYING_NOTHING.split())
+"""Words that say nothing by themselves."""
+
+_YES = re.compile(r"\W*(yes|ja|oui|sí|si|sì|sim|はい|ええ|是的|对)\b|\W*(?:はい|是的|对的)", re.IGNORECASE)
+_NO = re.compile(r"\W*(no|nein|non|nee|não)\b[,.;:!]?|\W*(?:いいえ|不是|不对|否)", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|never|cannot|\w+n['’]t|nicht|nie|niemals|kein\w*|ne|pas|jamais|nunca|niet|geen|não|non)\b"
+    r"|ません|ない|ず(?=[、。に])|不|没有|沒有",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\bI(?:['’]m| am)? (?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t|am not|not|unable|sorry|afraid)"
+    r"|\bas an ai\b|\b(?:no|not enough|without) (?:more |further |any )?(?:information|context|details)\b|\bunable to\b"
+    r"|\bich (?:weiß|kenne|kann|habe)\b.*\b(?:nicht|keine\w*)\b|\btut mir leid\b|\bleider\b.*\b(?:nicht|keine\w*)\b"
+    r"|\bje ne (?:sais|peux|connais|dispose)|\bdésolé|\bno (?:lo )?(?:sé|tengo|puedo)\b|\blo siento\b"
+    r"|\bnon (?:lo )?(?:so|posso|ho)\b|\bik weet\b.*\bniet\b|\bnão (?:sei|tenho|posso)\b"
+    r"|わかりません|分かりません|存じません|申し訳|情報が(?:ありません|ない|不足)|(?:お答え|回答)できません"
+    r"|我不(?:知道|清楚|确定|了解)|抱歉|无法(?:回答|确定|提供)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word that says something: ``key`` is what its forms have in common, ``name`` a capital in mid-sentence."""
+
+    key: str
+    span: Span
+    name: bool
+
+    def same(self, other: _Word) -> bool:
+        shorter, longer = sorted((self.key, other.key), key=len)
+        if _is_unspaced(shorter):
+            return shorter in longer
+        return longer == shorter or (len(shorter) >= 4 and longer.startswith(shorter))
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number, with the word after it where it has no unit: ``counted`` says what it counts then."""
+
+    read: Number
+    counted: str
+    span: Span
+
+    def same(self, other: _Number) -> bool:
+        ours, theirs = self.read, other.read
+        if ours.name or theirs.name:
+            return ours.name == theirs.name
+        if ours.unit and theirs.unit:
+            return can_be_compared(ours.unit, theirs.unit) and _meet(
+                map(ours.unit.base, ours.values), map(theirs.unit.base, theirs.values)
+            )
+        return _meet(ours.values, theirs.values)
+
+    def rivals(self, other: _Number) -> bool:
+        """Whether the two cannot both be right in one place: they count the same, and are not the same."""
+        ours, theirs = self.read, other.read
+        if self.same(other) or ours.loose or theirs.loose:
+            return False
+        if ours.unit and theirs.unit:
+            return can_be_compared(ours.unit, theirs.unit)
+        alike = (bool(ours.name), self.counted, self.is_year) == (bool(theirs.name), other.counted, other.is_year)
+        return alike and ours.unit is theirs.unit
+
+    @property
+    def is_year(self) -> bool:
+        return self.read.unit is None and not self.counted and any(value in _YEAR for value in self.read.values)
+
+
+def _meet(ours: Iterable[float], theirs: Iterable[float]) -> bool:
+    values = list(theirs)
+    return any(math.isclose(one, other, rel_tol=_CLOSE) for one in ours for other in values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of an answer; its words and numbers count characters of the answer's text.
+
+    Attributes:
+        own: The words that the question does not have; ``numbers`` likewise.
+        shared: The question's words that it repeats.
+        opening: Whether it is the answer's first sentence, which speaks of what was asked in any case.
+    """
+
+    text: str
+    span: Span
+    own: tuple[_Word, ...]
+    shared: frozenset[str]
+    numbers: tuple[_Number, ...]
+    opening: bool
+    unsure: bool
+
+    @property
+    def says_yes(self) -> bool | None:
+        if _YES.match(self.text):
+            return True
+        return False if _NO.match(self.text) else None
+
+    @property
+    def negated(self) -> bool:
+        return _NEGATION.search(self.text) is not None
+
+    def beside(self, other: _Sentence) -> tuple[Span, ...]:
+        """What it says that the other one does not."""
+        spans = [number.span for number in self.numbers if not any(number.same(one) for one in other.numbers)]
+        spans += [word.span for word in _without(self.own, other.own)]
+        return tuple(sorted(set(spans), key=lambda span: span.start))
+
+    def is_in(self, chunk: Chunk) -> bool:
+        text = "\n".join((*chunk.heading_path, chunk.context, chunk.text))
+        held = _numbers(text)
+        if not all(any(number.same(one) for one in held) for number in self.numbers):
+            return False
+        words = _words(text)
+        found = len(self.own) - len(_without(self.own, words))
+        return bool(self.own or self.numbers) and found >= _MOST * len(self.own)
+
+
+def _sentences(answer: Answer, asked: Sequence[_Word], known: Sequence[_Number]) -> list[_Sentence]:
+    """An answer's sentences; none of a refusal."""
+    if answer.outcome in ("not_in_notes", "search_only"):
+        return []
+    bare = without_marks(answer.text)
+    found: list[_Sentence] = []
+    at = 0
+    for span in sentences(bare):
+        text = bare[_slice(span)]
+        start = answer.text.find(text, at)
+        if start < 0:
+            continue
+        at = start + len(text)
+        words = _words(text, start)
+        found.append(
+            _Sentence(
+                text=text,
+                span=Span(start, at),
+                own=_without(words, asked),
+                shared=frozenset(word.key for word in asked if any(word.same(one) for one in words)),
+                numbers=tuple(one for one in _numbers(text, start) if not any(one.same(other) for other in known)),
+                opening=not found,
+                unsure=_UNSURE.search(text) is not None,
+            )
+        )
+    return found
+
+
+def _words(text: str, offset: int = 0) -> tuple[_Word, ...]:
+    """The words that say something, with their places moved by an offset."""
+    found = []
+    starts = {span.start for span in sentences(text)}
+    for match in _WORD.finditer(text):
+        word = match.group()
+        plain = unicodedata.normalize("NFKC", word).casefold()
+        if plain in _COMMON or (len(plain) < 3 and not match["han"] and not word.isupper()):
+            continue
+        span = Span(offset + match.start(), offset + match.end())
+        found.append(_Word(_key(plain), span, word[0].isupper() and match.start() not in starts))
+    return tuple(found)
+
+
+def _key(word: str) -> str:
+    if _is_unspaced(word):
+        return word
+    letters = "".join(one for one in unicodedata.normalize("NFD", word) if not unicodedata.combining(one))
+    return letters[: max(4, len(letters) - 2)]
+
+
+def _is_unspaced(word: str) -> bool:
+    return word[:1] >= "\u3005" and word[:1] <= "\uffff"
+
+
+def _without(words: Iterable[_Word], others: Sequence[_Word]) -> tuple[_Word, ...]:
+    return tuple(word for word in words if not any(word.same(other) for other in others))
+
+
+def _numbers(text: str, offset: int = 0) -> list[_Number]:
+    """The numbers of a text, with their places moved by an offset."""
+    found = []
+    plain = unicodedata.normalize("NFKC", text)
+    for number in numbers(plain):
+        after = _COUNTED.match(plain, number.span.end) if number.unit is None else None
+        counted = after.group(1).casefold() if after else ""
+        span = Span(offset + number.span.start, offset + number.span.end)
+        found.append(_Number(number, "" if counted in _COMMON else _key(counted), span))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------ relations
+
+
+def _relation(one: _Sentence, other: _Sentence, asked: Sequence[_Word]) -> _Relation:
+    """Whether two sentences say the same of what was asked, something else, or speak of different things."""
+    if one.unsure or other.unsure or not _same_subject(one, other, asked):
+        return "apart"
+    if one.says_yes is not None and other.says_yes is not None:
+        return "same" if one.says_yes == other.says_yes else "differs"
+    counted = _compare_numbers(one, other)
+    if counted != "apart":
+        return counted
+    return _compare_words(one, other)
+
+
+def _same_subject(one: _Sentence, other: _Sentence, asked: Sequence[_Word]) -> bool:
+    if one.opening and other.opening:
+        return True
+    both = len(one.shared & other.shared)
+    return bool(asked) and both > _SUBJECT * len(asked)
+
+
+def _compare_numbers(one: _Sentence, other: _Sentence) -> _Relation:
+    ours = [number for number in one.numbers if not any(number.same(theirs) for theirs in other.numbers)]
+    theirs = [number for number in other.numbers if not any(number.same(our) for our in one.numbers)]
+    if any(our.rivals(their) for our in ours for their in theirs):
+        return "differs"
+    return "same" if len(ours) < len(one.numbers) else "apart"
+
+
+def _compare_words(one: _Sentence, other: _Sentence) -> _Relation:
+    ours, theirs = _without(one.own, other.own), _without(other.own, one.own)
+    names, their_names = ([word for word in own if word.name] for own in (one.own, other.own))
+    agreed = [word for word in names if word not in ours]
+    if len(ours) < len(one.own):
+        if one.negated != other.negated and len(ours) + len(theirs) <= 1:
+            return "differs"
+        if agreed or not (names and their_names):
+            return "same"
+    if not ours or not theirs:
+        return "same" if not ours and not theirs and (one.own or one.shared) else "apart"
+    if names and their_names and not agreed:
+        return "differs"
+    short = all(
+        len(own) <= _SHORT_ANSWER and not counted for own, counted in ((ours, one.numbers), (theirs, other.numbers))
+    )
+    return "differs" if short and len(ours) == len(one.own) else "apart"

@@ -1,4 +1,4 @@
-"""The command line: ``python -m rag index | ask | search | check | doctor | libraries | arxiv | models``.
+"""The command line: ``python -m rag index | ask | search | eval | check | doctor | libraries | arxiv | models``.
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0, 1 for an error that the person can
 mend, 2 for wrong usage.
@@ -26,6 +26,7 @@ from rag.types import AnswerDone, Change, FileState, Filters, RetrievalDone, Sea
 
 if TYPE_CHECKING:
     from rag.engine import Engine
+    from rag.inspection.evaluation import Difference
     from rag.types import Chunk, HealthCheck, LibrarySettings, Retrieval, SyncEvent, SyncReport, Trace
 
 
@@ -98,6 +99,16 @@ def _parser() -> argparse.ArgumentParser:
     for command in (ask, search):
         _add_search_options(command)
 
+    evaluation = commands.add_parser("eval", help="measure a library with its own questions")
+    evaluation.add_argument(
+        "--questions", type=Path, metavar="FILE", help="take in the questions of a file first (JSONL)"
+    )
+    evaluation.add_argument(
+        "--export", type=Path, metavar="FILE", help="write the library's questions; measure nothing"
+    )
+    evaluation.add_argument("--answers", action="store_true", help="have the chat model answer, too (slow)")
+    evaluation.set_defaults(run=_eval)
+
     check = commands.add_parser("check", help="does the library's catalog agree with its keyword index and vectors?")
     check.add_argument("--repair", action="store_true", help="mend what disagrees; no file is read again")
     check.set_defaults(run=_check)
@@ -126,9 +137,9 @@ def _parser() -> argparse.ArgumentParser:
     use.add_argument("model", help="an id of `models list`, auto, or none (search only)")
     use.set_defaults(run=_models_use)
 
-    for command in (index, ask, search, check, libraries, arxiv, doctor, listing, pull, use):
+    for command in (index, ask, search, evaluation, check, libraries, arxiv, doctor, listing, pull, use):
         command.add_argument("--json", action="store_true", help="print one JSON value instead of text")
-    for command in (index, check, arxiv, doctor):
+    for command in (index, evaluation, check, arxiv, doctor):
         command.add_argument("--library", metavar="NAME", help="the library (default: the one used last)")
     for command in (ask, search):
         command.add_argument(
@@ -450,6 +461,52 @@ def _chunk_json(chunk: Chunk) -> dict[str, Any]:
         "date": chunk.date,
         "span": [chunk.span.start, chunk.span.end],
     }
+
+
+# ------------------------------------------------------------------------------------------------------ measurements
+
+
+def _eval(engine: Engine, options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    library, inspector = options.library or engine.default_library(), engine.inspector
+    if options.questions:
+        inspector.import_questions(library, options.questions)
+    if options.export:
+        inspector.export_questions(library, options.export)
+        return 0
+    with (
+        tqdm(unit=" questions", file=sys.stderr, dynamic_ncols=True, leave=False) as bar,
+        closing(inspector.evaluate(library, answers=options.answers)) as steps,
+    ):
+        for step in steps:
+            bar.total, bar.n = step.total, step.done
+            bar.refresh()
+    before, run = (None, *inspector.runs(library))[-2:]
+    if options.json:
+        _print_json(
+            {"run": run, "measures": inspector.measures(run), "differences": inspector.differences(before, run)}
+        )
+        return 0
+    texts = {question.id: question.text for question in inspector.questions(library)}
+    for result in run.results:
+        if not result.right:
+            what = (
+                "not found" if result.answerable and not result.refused else "refused" if result.refused else "answered"
+            )
+            print(f"{result.error or what:<10} {texts.get(result.question, result.question)}")
+    differences = {one.name: one for one in inspector.differences(before, run)}
+    for one in inspector.measures(run):
+        against = _against(differences[one.name]) if one.name in differences else ""
+        print(f"{one.name:<16} {one.value:.3f}   {one.low:.3f} to {one.high:.3f}   of {one.count}{against}")
+    return 0
+
+
+def _against(gain: Difference) -> str:
+    if not gain.better and not gain.worse:
+        return "   as in the run before"
+    chance = "" if gain.is_certain else ", may be chance"
+    return f"   {gain.value:+.3f} against the run before{chance} ({len(gain.better)} better, {len(gain.worse)} worse)"
 
 
 # ------------------------------------------------------------------------------------------ libraries, check, arXiv

@@ -33,6 +33,7 @@ CUTS = (1, 3, 5, 10)
 
 _KEPT = 30
 _RESAMPLED = 2000
+_CHANCE = 0.05
 _SURE = 1.96
 """Standard deviations on either side of 95 %."""
 
@@ -166,7 +167,7 @@ class Difference:
         name: The measure's.
         value: By how much the later run's is higher.
         low: Where the interval of the difference begins.
-        high: Where it ends; the difference is no chance where the interval does not hold 0.
+        high: Where it ends.
         better: Questions that went better in the later run.
         worse: Questions that went worse.
         count: Questions compared.
@@ -182,8 +183,13 @@ class Difference:
 
     @property
     def is_certain(self) -> bool:
-        """Whether it is more than chance."""
-        return not self.low <= 0 <= self.high
+        """Whether it is more than chance: the interval leaves 0 out, and enough questions went the same way.
+
+        A few questions that all gain the same make an interval of no width; the sign test is not taken in by it.
+        """
+        decided, fewer = len(self.better) + len(self.worse), min(len(self.better), len(self.worse))
+        chance = 2 * sum(math.comb(decided, count) for count in range(fewer + 1)) / 2**decided
+        return not self.low <= 0 <= self.high and chance < _CHANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,9 +353,13 @@ def interval(values: Sequence[float], *, typical: bool = False) -> tuple[float, 
     """
     if not typical and all(value in (0.0, 1.0) for value in values):
         return wilson(sum(values), len(values))
-    middle = np.median if typical else np.mean
+    return _resampled(values, typical)
+
+
+def _resampled(values: Sequence[float], typical: bool) -> tuple[float, float]:
     drawn = np.random.default_rng(0).choice(np.asarray(values), size=(_RESAMPLED, len(values)))
-    low, high = np.quantile(middle(drawn, axis=1), (0.025, 0.975))
+    means = np.median(drawn, axis=1) if typical else np.mean(drawn, axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
     return float(low), float(high)
 
 
@@ -371,10 +381,11 @@ def compared(before: Run, after: Run) -> tuple[Difference, ...]:
         both = [question for question in new if question in old]
         if both:
             gains = {question: new[question] - old[question] for question in both}
-            drawn = np.random.default_rng(0).choice(np.asarray(list(gains.values())), size=(_RESAMPLED, len(both)))
-            low, high = np.quantile(drawn.mean(axis=1), (0.025, 0.975))
+            typical = name == "seconds"
+            low, high = _resampled(list(gains.values()), typical)
             sign = -1 if name in ("wrongly refused", "seconds") else 1
             better = tuple(question for question, gain in gains.items() if sign * gain > 0)
             worse = tuple(question for question, gain in gains.items() if sign * gain < 0)
-            found.append(Difference(name, fmean(gains.values()), float(low), float(high), better, worse, len(both)))
+            value = (median if typical else fmean)(gains.values())
+            found.append(Difference(name, value, low, high, better, worse, len(both)))
     return tuple(found)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator, 
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from rag.answering.chain import Answering, AnswerRun
 from rag.errors import ModelFailed, ModelMissing, RagError
@@ -14,7 +15,7 @@ from rag.index.library import Library
 from rag.inspection import comparison, evaluation, experiments, explain, questions
 from rag.inspection.comparison import Comparison, Given
 from rag.inspection.doctor import Findings, examine, measure_speed
-from rag.inspection.evaluation import Conditions, Result, Run, Step
+from rag.inspection.evaluation import Conditions, Difference, Measure, Result, Run, Step
 from rag.inspection.experiments import Bench, Sample, Variant
 from rag.inspection.explain import Explanation, Wanted
 from rag.inspection.ledger import Reading, Rendered, look_at_files
@@ -191,6 +192,22 @@ class Inspector:
         """Adds questions; one that is asked in the same words is replaced."""
         return questions.change(self.library(library).folder, lambda known: questions.added(known, more))
 
+    def import_questions(self, library: str, file: Path) -> tuple[Question, ...]:
+        """Adds the questions of a file of JSON lines.
+
+        Raises:
+            QuestionsError: The file cannot be read.
+        """
+        return self.add_questions(library, questions.read_file(file))
+
+    def export_questions(self, library: str, file: Path) -> None:
+        """Writes a library's own questions to a file of JSON lines.
+
+        Raises:
+            QuestionsError: The file cannot be written.
+        """
+        questions.write_file(file, self.questions(library))
+
     def point_at(self, library: str, text: str, chunk: Chunk | None) -> tuple[Question, ...]:
         """Keeps that a passage answers a question, or with None that the notes do not say."""
 
@@ -214,6 +231,14 @@ class Inspector:
             if why:
                 found[question.id] = why
         return found
+
+    def measures(self, run: Run) -> tuple[Measure, ...]:
+        """What a run says, one measure after the other."""
+        return evaluation.measures(run.results)
+
+    def differences(self, before: Run | None, run: Run) -> tuple[Difference, ...]:
+        """How a run differs from an earlier one; nothing where there is none."""
+        return evaluation.compared(before, run) if before is not None else ()
 
     def runs(self, library: str) -> tuple[Run, ...]:
         """The evaluations of a library that are kept, oldest first."""

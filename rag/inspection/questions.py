@@ -216,6 +216,30 @@ def from_lines(text: str) -> tuple[Question, ...]:
     return tuple(found)
 
 
+def read_file(file: Path) -> tuple[Question, ...]:
+    """The questions of a file of JSON lines.
+
+    Raises:
+        QuestionsError: It cannot be read.
+    """
+    try:
+        return from_lines(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise QuestionsError(f"{file} cannot be read: {error}.", "It has to be a text file in UTF-8.") from error
+
+
+def write_file(file: Path, questions: Iterable[Question]) -> None:
+    """Writes questions as JSON lines.
+
+    Raises:
+        QuestionsError: It cannot be written.
+    """
+    try:
+        file.write_text(to_lines(questions), encoding="utf-8")
+    except OSError as error:
+        raise QuestionsError(f"{file} cannot be written: {error.strerror or error}.", "Name another file.") from error
+
+
 def _plain(question: Question) -> dict[str, Any]:
     places = [
         {name: value for name, value in (("path", one.path), ("page", one.page), ("phrase", one.phrase)) if value}

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from rag.answering.citations import without_marks
+from rag.answering.citations import marked_sentences, shown_to_model
+from rag.answering.dates import dates
+from rag.answering.facts import Held, Speech, read
+from rag.answering.names import names
 from rag.answering.numbers import Number, numbers
 from rag.answering.units import can_be_compared
-from rag.index.chunking.sentences import sentences
-from rag.retrieval.language import language_of
 from rag.types import Answer, Chunk, Span
 
 
@@ -64,10 +65,10 @@ def compare_answers(
         passages: The notes.
         alone: Whether the other answer was given without them.
     """
-    asked = _words(question)
-    known = _numbers(question)
-    lefts, rights = _sentences(left, asked, known), _sentences(right, asked, known)
-    relations = {(one.span, other.span): _relation(one, other, asked) for one in lefts for other in rights}
+    about = _About(_words(question), _numbers(question), question)
+    lefts, rights = _sentences(left, about), _sentences(right, about)
+    held = [(Held([text]), _words(text)) for text in map(shown_to_model, passages)]
+    relations = {(one.span, other.span): _relation(one, other, about) for one in lefts for other in rights}
 
     def to_right(one: _Sentence, other: _Sentence) -> _Relation:
         return relations[one.span, other.span]
@@ -75,8 +76,8 @@ def compare_answers(
     def to_left(one: _Sentence, other: _Sentence) -> _Relation:
         return relations[other.span, one.span]
 
-    marks = [_mark(one, rights, to_right, _is_held(one, left, passages), said=alone) for one in lefts]
-    others = [_mark(one, lefts, to_left, _is_held(one, right, passages), said=alone, known=alone) for one in rights]
+    marks = [_mark(one, rights, to_right, _is_held(one, left, held), said=alone) for one in lefts]
+    others = [_mark(one, lefts, to_left, _is_held(one, right, held), said=alone, known=alone) for one in rights]
     return tuple(marks), tuple(others)
 
 
@@ -104,20 +105,18 @@ def _mark(
     return Mark(one.span, Origin.MODEL)
 
 
-def _is_held(sentence: _Sentence, answer: Answer, passages: Sequence[Chunk]) -> bool:
-    """Whether a passage holds a sentence: all its numbers, and most of what it adds to the question.
+def _is_held(sentence: _Sentence, answer: Answer, passages: Sequence[tuple[Held, Sequence[_Word]]]) -> bool:
+    """Whether a passage holds a sentence: all its numbers, dates and names, and most of what it adds to the question.
 
-    Words of another language are not to be compared: there a citation that lacks no number has to do.
+    Words of another language are not to be compared: there a citation that lacks no fact has to do.
     """
-    if any(sentence.is_in(chunk) for chunk in passages):
-        return True
-    language = language_of(sentence.text)
-    cited = [citation for citation in answer.citations if answer.text[_slice(citation.answer_span)] == sentence.text]
-    return any(not citation.missing and language_of(citation.chunk.text) != language for citation in cited)
-
-
-def _slice(span: Span) -> slice:
-    return slice(span.start, span.end)
+    for held, words in passages:
+        found = len(sentence.own) - len(_without(sentence.own, words))
+        says_something = bool(sentence.own or sentence.numbers or sentence.dated)
+        if says_something and found >= _MOST * len(sentence.own) and not held.lacking(sentence.text, sentence.speech):
+            return True
+    cited = [citation for citation in answer.citations if citation.answer_span.start == sentence.span.start]
+    return any(not citation.missing and Speech.of(citation.chunk.text) != sentence.speech for citation in cited)
 
 
 # ------------------------------------------------------------------------------------------------------------ sentences
@@ -179,7 +178,7 @@ _UNSURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word that says something: ``key`` is what its forms have in common, ``name`` a capital in mid-sentence."""
+    """A word that says something: ``key`` is what its forms have in common, ``name``: it is part of one."""
 
     key: str
     span: Span
@@ -231,12 +230,22 @@ def _meet(ours: Iterable[float], theirs: Iterable[float]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class _About:
+    """What is asked: the question's words and numbers, and its text."""
+
+    words: tuple[_Word, ...]
+    numbers: Sequence[_Number]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Sentence:
     """A sentence of an answer; its words and numbers count characters of the answer's text.
 
     Attributes:
-        own: The words that the question does not have; ``numbers`` likewise.
+        own: The words that the question does not have; ``numbers`` and ``dated`` (its dates) likewise.
         shared: The question's words that it repeats.
+        speech: How it is written.
         opening: Whether it is the answer's first sentence, which speaks of what was asked in any case.
     """
 
@@ -245,6 +254,8 @@ class _Sentence:
     own: tuple[_Word, ...]
     shared: frozenset[str]
     numbers: tuple[_Number, ...]
+    dated: tuple[Span, ...]
+    speech: Speech
     opening: bool
     unsure: bool
 
@@ -260,41 +271,50 @@ class _Sentence:
 
     def beside(self, other: _Sentence) -> tuple[Span, ...]:
         """What it says that the other one does not."""
-        spans = [number.span for number in self.numbers if not any(number.same(one) for one in other.numbers)]
+        spans = [number.span for number in self.numbers if not any(map(number.same, other.numbers))]
+        spans += self.dates_beside(other)
         spans += [word.span for word in _without(self.own, other.own)]
-        return tuple(sorted(set(spans), key=lambda span: span.start))
+        return _apart(spans)
 
-    def is_in(self, chunk: Chunk) -> bool:
-        text = "\n".join((*chunk.heading_path, chunk.context, chunk.text))
-        held = _numbers(text)
-        if not all(any(number.same(one) for one in held) for number in self.numbers):
-            return False
-        words = _words(text)
-        found = len(self.own) - len(_without(self.own, words))
-        return bool(self.own or self.numbers) and found >= _MOST * len(self.own)
+    def dates_beside(self, other: _Sentence) -> list[Span]:
+        """The dates that the other sentence does not have."""
+        if not self.dated:
+            return []
+        lacking = {
+            flag.span.start for flag in Held([other.text]).lacking(self.text, self.speech) if flag.kind == "date"
+        }
+        return [span for span in self.dated if span.start - self.span.start in lacking]
 
 
-def _sentences(answer: Answer, asked: Sequence[_Word], known: Sequence[_Number]) -> list[_Sentence]:
+def _apart(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """The spans in order, without those that lie in others."""
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if not kept or span.start >= kept[-1].end:
+            kept.append(span)
+    return tuple(kept)
+
+
+def _sentences(answer: Answer, about: _About) -> list[_Sentence]:
     """An answer's sentences; none of a refusal."""
     if answer.outcome in ("not_in_notes", "search_only"):
         return []
-    bare = without_marks(answer.text)
+    known = Held([about.text])
     found: list[_Sentence] = []
-    at = 0
-    for span in sentences(bare):
-        text = bare[_slice(span)]
-        start = answer.text.find(text, at)
-        if start < 0:
-            continue
-        at = start + len(text)
-        words = _words(text, start)
+    for span, _ in marked_sentences(answer.text):
+        text = answer.text[span.start : span.end]
+        words, speech = _words(text, span.start), Speech.of(text)
+        told = [number for number in _numbers(text, span.start) if not any(map(number.same, about.numbers))]
+        dated = [flag.span for flag in known.lacking(text, speech) if flag.kind == "date"]
         found.append(
             _Sentence(
                 text=text,
-                span=Span(start, at),
-                own=_without(words, asked),
-                shared=frozenset(word.key for word in asked if any(word.same(one) for one in words)),
-                numbers=tuple(one for one in _numbers(text, start) if not any(one.same(other) for other in known)),
+                span=span,
+                own=_without(words, about.words),
+                shared=frozenset(word.key for word in about.words if any(map(word.same, words))),
+                numbers=tuple(told),
+                dated=tuple(Span(span.start + date.start, span.start + date.end) for date in dated),
+                speech=speech,
                 opening=not found,
                 unsure=_UNSURE.search(text) is not None,
             )
@@ -304,15 +324,16 @@ def _sentences(answer: Answer, asked: Sequence[_Word], known: Sequence[_Number])
 
 def _words(text: str, offset: int = 0) -> tuple[_Word, ...]:
     """The words that say something, with their places moved by an offset."""
+    normal = read(text)
+    named = [normal.source(span) for span in names(normal.text, german=Speech.of(text).language == "de")]
     found = []
-    starts = {span.start for span in sentences(text)}
     for match in _WORD.finditer(text):
         word = match.group()
         plain = unicodedata.normalize("NFKC", word).casefold()
         if plain in _COMMON or (len(plain) < 3 and not match["han"] and not word.isupper()):
             continue
-        span = Span(offset + match.start(), offset + match.end())
-        found.append(_Word(_key(plain), span, word[0].isupper() and match.start() not in starts))
+        name = any(span.start < match.end() and match.start() < span.end for span in named)
+        found.append(_Word(_key(plain), Span(offset + match.start(), offset + match.end()), name))
     return tuple(found)
 
 
@@ -332,13 +353,17 @@ def _without(words: Iterable[_Word], others: Sequence[_Word]) -> tuple[_Word, ..
 
 
 def _numbers(text: str, offset: int = 0) -> list[_Number]:
-    """The numbers of a text, with their places moved by an offset."""
+    """The numbers of a text that belong to no date, with their places moved by an offset."""
     found = []
-    plain = unicodedata.normalize("NFKC", text)
-    for number in numbers(plain):
-        after = _COUNTED.match(plain, number.span.end) if number.unit is None else None
+    normal = read(text)
+    taken = [date.span for date in dates(normal.text)]
+    for number in numbers(normal.text):
+        if any(span.start < number.span.end and number.span.start < span.end for span in taken):
+            continue
+        after = _COUNTED.match(normal.text, number.span.end) if number.unit is None else None
         counted = after.group(1).casefold() if after else ""
-        span = Span(offset + number.span.start, offset + number.span.end)
+        place = normal.source(number.span)
+        span = Span(offset + place.start, offset + place.end)
         found.append(_Number(number, "" if counted in _COMMON else _key(counted), span))
     return found
 
@@ -346,28 +371,35 @@ def _numbers(text: str, offset: int = 0) -> list[_Number]:
 # ------------------------------------------------------------------------------------------------------------ relations
 
 
-def _relation(one: _Sentence, other: _Sentence, asked: Sequence[_Word]) -> _Relation:
+def _relation(one: _Sentence, other: _Sentence, about: _About) -> _Relation:
     """Whether two sentences say the same of what was asked, something else, or speak of different things."""
-    if one.unsure or other.unsure or not _same_subject(one, other, asked):
+    if one.unsure or other.unsure or not _same_subject(one, other, about):
         return "apart"
     if one.says_yes is not None and other.says_yes is not None:
         return "same" if one.says_yes == other.says_yes else "differs"
-    counted = _compare_numbers(one, other)
-    if counted != "apart":
-        return counted
-    return _compare_words(one, other)
+    for compare in (_compare_dates, _compare_numbers, _compare_words):
+        found = compare(one, other)
+        if found != "apart":
+            return found
+    return "apart"
 
 
-def _same_subject(one: _Sentence, other: _Sentence, asked: Sequence[_Word]) -> bool:
+def _same_subject(one: _Sentence, other: _Sentence, about: _About) -> bool:
     if one.opening and other.opening:
         return True
-    both = len(one.shared & other.shared)
-    return bool(asked) and both > _SUBJECT * len(asked)
+    return len(one.shared & other.shared) > _SUBJECT * len(about.words)
+
+
+def _compare_dates(one: _Sentence, other: _Sentence) -> _Relation:
+    ours, theirs = one.dates_beside(other), other.dates_beside(one)
+    if ours and theirs:
+        return "differs"
+    return "same" if len(ours) < len(one.dated) else "apart"
 
 
 def _compare_numbers(one: _Sentence, other: _Sentence) -> _Relation:
-    ours = [number for number in one.numbers if not any(number.same(theirs) for theirs in other.numbers)]
-    theirs = [number for number in other.numbers if not any(number.same(our) for our in one.numbers)]
+    ours = [number for number in one.numbers if not any(map(number.same, other.numbers))]
+    theirs = [number for number in other.numbers if not any(map(number.same, one.numbers))]
     if any(our.rivals(their) for our in ours for their in theirs):
         return "differs"
     return "same" if len(ours) < len(one.numbers) else "apart"
@@ -375,16 +407,16 @@ def _compare_numbers(one: _Sentence, other: _Sentence) -> _Relation:
 
 def _compare_words(one: _Sentence, other: _Sentence) -> _Relation:
     ours, theirs = _without(one.own, other.own), _without(other.own, one.own)
-    names, their_names = ([word for word in own if word.name] for own in (one.own, other.own))
-    agreed = [word for word in names if word not in ours]
+    named, their_named = ([word for word in own if word.name] for own in (one.own, other.own))
+    agreed = [word for word in named if word not in ours]
     if len(ours) < len(one.own):
         if one.negated != other.negated and len(ours) + len(theirs) <= 1:
             return "differs"
-        if agreed or not (names and their_names):
+        if agreed or not (named and their_named):
             return "same"
     if not ours or not theirs:
         return "same" if not ours and not theirs and (one.own or one.shared) else "apart"
-    if names and their_names and not agreed:
+    if named and their_named and not agreed:
         return "differs"
     short = all(
         len(own) <= _SHORT_ANSWER and not counted for own, counted in ((ours, one.numbers), (theirs, other.numbers))

@@ -11,7 +11,9 @@ from rag.answering.remarks import was_asked
 from rag.engine import Engine
 from rag.errors import RagError
 from rag.ui import render, render_diagnostics, render_ledger, texts
+from rag.ui.compare_box import CompareBox, compare_box, wire_compare
 from rag.ui.desk import Desk, Shown, script, told
+from rag.ui.why_box import WhyBox, why_box, wire_why
 
 
 @dataclass
@@ -25,6 +27,8 @@ class AnswerPart:
         shown: Holds the :class:`~rag.ui.desk.Shown` that all of the part speaks of, or None.
         report: The five steps, and each of them in its order.
         prompt: What was sent to the model.
+        why: Why a passage was not read.
+        compare: The question answered a second time, otherwise.
     """
 
     engine: Engine
@@ -33,6 +37,8 @@ class AnswerPart:
     shown: gr.State
     report: gr.HTML
     prompt: gr.HTML
+    why: WhyBox
+    compare: CompareBox
 
 
 def answer_part(desk: Desk) -> AnswerPart:
@@ -57,8 +63,10 @@ def answer_part(desk: Desk) -> AnswerPart:
         apply_default_css=False,
         elem_id="report",
     )
+    why = why_box(desk)
+    compare = compare_box()
     prompt = gr.HTML("", js_on_load=script("actions.js"), apply_default_css=False, elem_id="prompt")
-    return AnswerPart(desk.engine, query, last, shown, report, prompt)
+    return AnswerPart(desk.engine, query, last, shown, report, prompt, why, compare)
 
 
 def last_shown(desk: Desk, library: str) -> Shown | None:
@@ -84,14 +92,23 @@ def outputs(part: AnswerPart) -> list[Any]:
 def updates(part: AnswerPart, shown: Shown | None) -> dict[Any, Any]:
     """The part for what is shown, or how to get something to look at."""
     if shown is None:
-        return {part.shown: None, part.report: render.notice(texts.DIAGNOSTICS_EMPTY, kind="quiet"), part.prompt: ""}
-    reading = part.engine.inspector.reading(shown.library)
+        return {part.shown: None, part.report: _waiting(part.engine), part.prompt: ""}
+    also = {hit.chunk.library for hit in shown.retrieval.hits} - {""}
+    reading = part.engine.inspector.reading(shown.library, *also)
     sent = shown.trace.prompt if shown.trace is not None and was_asked(shown.trace) else None
     return {
         part.shown: shown,
         part.report: render_diagnostics.report(shown.retrieval, shown.trace, reading),
         part.prompt: render_ledger.prompt(sent) if shown.trace is not None else "",
     }
+
+
+def _waiting(engine: Engine) -> str:
+    """What there is to see before the first question."""
+    try:
+        return render_ledger.waiting(engine.inspector.reading(engine.default_library()))
+    except RagError:  # a library that cannot be opened says so where it is chosen
+        return render.notice(texts.DIAGNOSTICS_EMPTY, kind="quiet")
 
 
 def wire_answer(desk: Desk, part: AnswerPart, library: gr.State) -> None:
@@ -120,3 +137,5 @@ def wire_answer(desk: Desk, part: AnswerPart, library: gr.State) -> None:
     part.query.submit(search, [part.query, library], outputs(part), **events)
     part.last.click(last, library, outputs(part), **events)
     part.prompt.rendered(rendered, part.shown, part.prompt, **events)
+    wire_why(desk, part.why, library, part.shown, part.report)
+    wire_compare(desk, part.compare, part.shown)

@@ -46,7 +46,7 @@ class CompareBox:
         return [self.notes, self.models, self.stop, self.result]
 
 
-def compare_box(desk: Desk) -> CompareBox:
+def compare_box() -> CompareBox:
     """Builds the box, closed."""
     with gr.Accordion(texts.COMPARE, open=False, elem_id="compare") as box:
         gr.HTML(f'<p class="fn-quiet">{escape(texts.COMPARE_INFO)}</p>', apply_default_css=False)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from rag.inspection.agreement import Mark, Origin
+from rag.inspection.audit import audit
 from rag.inspection.comparison import Comparison, Side
-from rag.ui import texts
+from rag.ui import render_audit, texts
 from rag.ui.render import duration, escape, figure, many, notice, term
 
 _CITED = re.compile(r"\[\d+\]")
@@ -52,7 +53,13 @@ def _body(side: Side, other: Side) -> str:
     warnings = "".join(notice(warning) for warning in side.trace.answer.warnings) if side.trace is not None else ""
     if side.trace is not None and side.trace.answer.outcome == "stopped":
         warnings += notice(texts.OUTCOME_STOPPED, kind="quiet")
-    return f'<div class="fn-said" dir="auto">{_said(side)}</div>{warnings}'
+    return f'<div class="fn-said" dir="auto">{_said(side)}</div>{_audit(side)}{warnings}'
+
+
+def _audit(side: Side) -> str:
+    """What is wrong with the citations of an answer from the notes, in a line."""
+    found = audit(side.trace) if side.trace is not None and not side.alone else None
+    return render_audit.summary(found) if found is not None else ""
 
 
 def _said(side: Side) -> str:
@@ -149,7 +156,6 @@ def _figures(compared: Comparison, names: tuple[str, str]) -> str:
         (term("tokens", texts.COMPARE_WRITTEN), [_written(side) for side in sides]),
         (term("tokens per second", texts.COMPARE_SPEED), [_speed(side) for side in sides]),
         (escape(texts.COMPARE_SENTENCES), [_held(side) for side in sides]),
-        (escape(texts.COMPARE_ABSENT), [_absent(side) for side in sides]),
     ]
     body = "".join(
         f'<tr><th scope="row">{label}</th><td class="num">{escape(values[0])}</td>'
@@ -201,13 +207,3 @@ def _held(side: Side) -> str:
     if not told:
         return "–"
     return texts.COMPARE_OF.format(count=sum(mark.held for mark in told), total=len(told))
-
-
-def _absent(side: Side) -> str:
-    """What it states that the passages it cites lack."""
-    if side.trace is None or side.alone:
-        return "–"
-    answer = side.trace.answer
-    absent = dict.fromkeys(what for citation in answer.citations for what in citation.missing)
-    absent |= dict.fromkeys(f"[{number}]" for number in answer.unknown_numbers)
-    return ", ".join(absent) if absent else texts.COMPARE_NOTHING

@@ -660,9 +660,7 @@ COMPARE_PROMPT = "Tokens read"
 COMPARE_WRITTEN = "Tokens written"
 COMPARE_SPEED = "Tokens a second"
 COMPARE_SENTENCES = "Sentences that the notes hold"
-COMPARE_ABSENT = "Said, but not in what is cited"
 COMPARE_OF = "{count} of {total}"
-COMPARE_NOTHING = "nothing"
 
 # One answer: the five steps and the ledger
 STEPS = {
@@ -701,7 +699,7 @@ FACTS = {
     "forgotten": ("1 earlier turn left out", "{count} earlier turns left out"),
     "not_told": ("", "the model has not told how much it read"),
     "cut": ("", "the model read only {0} of about {1} tokens"),
-    "read": ("", "the model read {0} tokens: all of it"),
+    "read": ("", "the model read it: {0} tokens by its own count"),
     "only_searched": ("", "only searched"),
     "not_asked": ("", "no model was asked"),
     "refused": ("", "the model says that these passages do not hold it"),
@@ -754,6 +752,8 @@ GATES = {"found": "found", "kept": "kept", "sent": "in the prompt", "read": "rea
 COLUMN_WAY = "Way"
 LEDGER_ALL = "Show all {count}"
 LEDGER_WHY = "Why this far?"
+LEDGER_LOOK = "Look inside the file"
+BACK_TO_CHAT = "Back to the chat"
 STOPS = {
     "cited": "cited",
     "folded": "nearly the same as number {rank}: folded into it",
@@ -905,6 +905,84 @@ CUT_BACK = "Back to Footnote's own"
 CUT_KEPT = "Kept: from now on this library's questions are judged by it."
 CUT_IS_OWN = "This library's questions are judged by Footnote's own cut-off again."
 
+# Diagnostics: experiments and plots
+EXPERIMENTS = "Try another way"
+EXPERIMENTS_INFO = (
+    "Would your questions be answered better if files were cut, embedded or searched in another way? A sample of the "
+    "library is indexed aside and deleted again. The library itself is only read."
+)
+EXPERIMENT_WAYS = "Compare with how it is now"
+EXPERIMENT_SIZE = "Size of the sample, passages"
+EXPERIMENT_SIZE_INFO = "A larger one tells more and takes longer."
+EXPERIMENT_ALL = "all"
+EXPERIMENT_TRY = "Try"
+EXPERIMENT_STOP = "Stop"
+EXPERIMENT_CHOOSE = "Choose at least one way to compare with."
+EXPERIMENT_BUSY = "“{library}” is being tried; one experiment at a time."
+EXPERIMENT_SAMPLE = "The sample: {files} with {chunks} of {total} passages, and {questions} that they answer."
+ONE_FILE = "1 file"
+MANY_FILES = "{count} files"
+ONE_QUESTION = "1 question"
+MANY_QUESTIONS = "{count} questions"
+EXPERIMENT_NO_QUESTIONS = "There is no question here whose answer is known."
+EXPERIMENT_NO_QUESTIONS_HINT = "Add some above, each with the file, page or words that answer it."
+EXPERIMENT_FEW = "With {questions}, a comparison says next to nothing."
+EXPERIMENT_FEW_HINT = "It begins to mean something with {count}."
+EXPERIMENT_LEFT_OUT_ONE = "1 question cannot be measured here"
+EXPERIMENT_LEFT_OUT = "{count} questions cannot be measured here"
+EXPERIMENT_DOING = {"index": "{done} of {total} files indexed", "search": "{done} of {total} questions searched"}
+EXPERIMENT_AT = "Way {nth} of {ways}, “{way}”: {doing}"
+EXPERIMENT_TIME_LEFT = ", about {time} left to index"
+EXPERIMENT_STOPPING = "Stopping, and cleaning up…"
+EXPERIMENT_STOPPED = "Stopped. What was indexed aside is deleted."
+EXPERIMENT_SAYS = {
+    "better": "Better than now, by more than chance would make of it: {ways}.",
+    "worse": "Worse than now, by more than chance would make of it: {ways}.",
+    "noise": "No difference that these questions could show: {ways}.",
+}
+EXPERIMENT_SCOPE = (
+    "In a sample everything is easier to find than in the whole library: compare the ways, and trust no figure by "
+    "itself. To change the library, see its settings in Ingest; the embedder is chosen on the left."
+)
+EXPERIMENT_UNTOUCHED = "The library is as it was: its contents have the same hash before and after, {hash}."
+EXPERIMENT_TOUCHED = "The library changed meanwhile, as by a sync. Try again to compare with how it is now."
+WAY_NOW = "as now"
+WAY_CUTS = {
+    "sections": "by sections, up to {limit} tokens, overlap {overlap}",
+    "words": "by length, {limit} tokens, overlap {overlap}",
+}
+WAY_EMBEDDER = "embedder {name}"
+WAY_HYDE = "with HyDE"
+WAY_NO_HYDE = "without HyDE"
+WAY_RERANK = "with reranking"
+WAY_NO_RERANK = "without reranking"
+WAY_NOT_TRIED = "not tried"
+WAY_NO_REBUILD = "–"
+WAY_TOKENS = "of {count} tokens"
+WAY_NOISE = "(noise ±{noise})"
+WAY_VERDICTS = {"better": "better", "worse": "worse", "noise": "may be chance"}
+SECTION_WAYS = "The ways compared"
+COLUMN_WAY_TRIED = "Way"
+COLUMN_FOUND_FIRST = "Found first"
+COLUMN_FOUND_THREE = "in 3"
+COLUMN_FOUND_TEN = "in 10"
+COLUMN_MRR = "MRR"
+COLUMN_AGAINST_NOW = "Against now"
+COLUMN_PASSAGES = "Passages"
+COLUMN_SEARCH_TIME = "A search"
+COLUMN_REBUILD = "Embedding all anew"
+SECTION_DEPTHS = "How many passages are enough?"
+DEPTHS_CAPTION = "Where a line is flat, more passages cost room and time and answer nothing more."
+SECTION_LENGTHS = "What does an answer cost to read?"
+LENGTHS_CAPTION = "Long passages hold more and cost more. Here each way may use the same room in the prompt."
+AXIS_DEPTH = "passages given to the model"
+AXIS_TOKENS_READ = "tokens of passages, best first"
+AXIS_ANSWERED = "questions answered"
+CHANGES_OF = "Question by question: {way}"
+RANK_NOW = "Rank now"
+RANK_THEN = "Rank then"
+NOT_FOUND_RANK = "not in {depth}"
+
 PLAIN_WORDS = {
     "cosine": "How close the passage's meaning is to the query's, by the embedder: at most 1, higher is closer.",
     "bm25": "How well the passage's words match the query's, rarer words counting more; it has no fixed top.",
@@ -943,6 +1021,7 @@ PLAIN_WORDS = {
     "embed": "Turning the query into a vector.",
     "search": "The whole search; its parts are below it.",
     "prompt": "Choosing the passages that fit the window, and counting their tokens.",
+    "the rest": "Opening the index the first time, looking passages up, and judging the evidence.",
     "loading": "Loading the model into memory, before it read anything.",
     "way": "How far the passage came: found, kept in the ranking, put into the prompt, read by the model, cited.",
     "gate found": "Any search saw it.",
@@ -957,6 +1036,9 @@ PLAIN_WORDS = {
     "overlap": "Share of the sentence's informative words that the passage holds, rarer words counting more; 1 is all.",
     "verbatim": "Share of the sentence that stands in the cited words in runs of three words or more; 1 is all of it.",
     "model": "The language model that writes the answer.",
+    "found among": "Share of the questions for which a passage that answers is the first one found, or among so many.",
+    "noise band": "How far apart two equally good ways would come to lie by chance alone, with as many questions.",
+    "passages cut": "Pieces that the sample is cut into this way, and their mean length.",
     "sharing": "A graphics card has one memory for all programs. What finds no room there runs on the CPU, far slower.",
     "torch": "The library that BGE-M3 and other sentence-transformers models run in.",
     "chat model in memory": "Where the model's weights lie: on the graphics card, or in main memory, which is slower.",

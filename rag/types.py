@@ -1001,7 +1001,8 @@ class Trace:
     """All there is to know about one answer: what diagnostics draws and what the conversation keeps.
 
     Attributes:
-        seconds: By step: ``condense``, ``search``, ``prompt``, ``first token``, ``generation``, ``citations``.
+        seconds: By step, in their order: ``loading`` of a model inside this process, ``condense``, ``search``,
+            ``prompt``, ``first token``, ``generation``, ``citations``.
         generation: What came from the model; None where it was not asked.
     """
 
@@ -1067,7 +1068,7 @@ class Exchange:
 class HealthCheck:
     """One line of ``doctor``: what was looked at, how it is, what was seen and what to do (empty when nothing).
 
-    ``topic`` says what it is about (``system``, ``card``, ``search``, ``chat``, ``library``, ``privacy``), where told.
+    ``topic`` says what it is about (``system``, ``card``, ``sharing``, ``search``, ``chat``, ``library``, ``privacy``), where told.
     """
 
     name: str

@@ -141,10 +141,12 @@ class AnswerRun:
     def __init__(self, answering: Answering, question: str, history: Sequence[Turn] = ()) -> None:
         self._answering = answering
         self._question = question
-        self._states = answering.chain().stream({"question": question, "history": history})
         self._asked_at = time.time()
         self._started = time.perf_counter()
         self._seconds: dict[str, float] = {}
+        chain = answering.chain()  # a model inside this process is loaded here, if it is not yet
+        self._lap("loading")
+        self._states = chain.stream({"question": question, "history": history})
         self._retrieval: Retrieval | None = None
         self._prompt: Prompt | None = None
         self._text = ""

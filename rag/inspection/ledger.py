@@ -14,6 +14,7 @@ from enum import IntEnum, StrEnum
 from rag.answering.remarks import held_to, was_asked, was_cut
 from rag.index.catalog import Catalog
 from rag.index.library import is_stale
+from rag.inspection.audit import audit
 from rag.types import Chunk, FileRecord, FileState, Hit, Passage, Prompt, Retrieval, Stage, Trace, Verdict
 
 AFTERWARDS = ("fold", "follow")
@@ -257,7 +258,7 @@ def checkpoints(retrieval: Retrieval, trace: Trace | None, opened: Ledger, readi
         reading: How the files are read now.
     """
     return (
-        Checkpoint("read", tuple(_read(reading, opened))),
+        checkpoint_of_files(reading, opened),
         Checkpoint("found", tuple(_found(retrieval, opened))),
         Checkpoint("kept", tuple(_kept(opened))),
         Checkpoint("fitted", tuple(_fitted(trace, opened))),
@@ -274,19 +275,16 @@ def first_trouble(steps: Sequence[Checkpoint]) -> Checkpoint | None:
     return None
 
 
-def _read(reading: Reading, opened: Ledger) -> list[Fact]:
+def checkpoint_of_files(reading: Reading, opened: Ledger = Ledger((), ())) -> Checkpoint:
+    """The first step: how the files are read, those of passages that were sent to the model apart."""
     facts = [Fact("files", State.GOOD if reading.files else State.BAD, reading.files)]
     facts += _files("failed", State.LOOK, reading.failed)
     facts += _files("partly", State.LOOK, reading.partly)
-    changed = {(record.id, record.path) for record in reading.changed}
     sent = {(entry.chunk.file_id, entry.chunk.path) for entry in opened.entries if entry.reached >= Gate.SENT}
-    facts += _files(
-        "stale", State.BAD, [record for record in reading.changed if (record.id, record.path) in sent & changed]
-    )
-    facts += _files(
-        "changed", State.LOOK, [record for record in reading.changed if (record.id, record.path) not in sent]
-    )
-    return facts
+    stale = [record for record in reading.changed if (record.id, record.path) in sent]
+    facts += _files("stale", State.BAD, stale)
+    facts += _files("changed", State.LOOK, [record for record in reading.changed if record not in stale])
+    return Checkpoint("read", tuple(facts))
 
 
 def _files(kind: str, state: State, records: Sequence[FileRecord]) -> list[Fact]:
@@ -365,13 +363,16 @@ def _used(trace: Trace | None, opened: Ledger) -> list[Fact]:
         facts.append(Fact("cited", State.GOOD, len(cited)))
     elif answer.text.strip():
         facts.append(Fact("uncited", State.BAD))
-    if answer.unknown_numbers:
-        facts.append(Fact("unknown", State.BAD, len(answer.unknown_numbers)))
-    lacking = {(citation.answer_span, missing) for citation in answer.citations for missing in citation.missing}
-    if lacking:
-        facts.append(Fact("missing", State.BAD, len(lacking), tuple(sorted({written for _, written in lacking}))))
-    if answer.unsupported and cited:
-        facts.append(Fact("unsupported", State.LOOK, len(answer.unsupported)))
+    audited = audit(trace)
+    if audited is None:
+        return facts
+    if audited.unknown:
+        facts.append(Fact("unknown", State.BAD, len(audited.unknown)))
+    if audited.missing:
+        written = dict.fromkeys(fact.text for fact in audited.missing)
+        facts.append(Fact("missing", State.BAD, len(audited.missing), tuple(written)))
+    if audited.uncited and cited:
+        facts.append(Fact("unsupported", State.LOOK, audited.uncited))
     return facts
 
 
@@ -413,13 +414,15 @@ def timeline(retrieval: Retrieval, trace: Trace | None) -> tuple[Step, ...]:
         return _parts(retrieval.seconds, 0.0)
     steps: list[Step] = []
     start = 0.0
-    for name in ("condense", "search", "prompt", "first token", "generation", "citations"):
+    for name in ("loading", "condense", "search", "prompt", "first token", "generation", "citations"):
         seconds = trace.seconds.get(name)
         if seconds is None:
             continue
         steps.append(Step(name, start, seconds, tokens=_tokens(name, trace)))
         if name == "search":
             steps += _parts(retrieval.seconds, start, inside=True)
+            known = sum(retrieval.seconds.values())
+            steps.append(Step("the rest", start + known, max(0.0, seconds - known), inside=True))
         if name == "first token" and trace.generation is not None and trace.generation.loading:
             steps.append(Step("loading", start, min(trace.generation.loading, seconds), inside=True))
         start += seconds

@@ -1,7 +1,17 @@
 // Buttons inside a rendered piece: whatever is named in data-do happens on the page, and "copy" in the browser.
 const look = (row) => document.dispatchEvent(new CustomEvent("footnote-xray", { detail: { id: Number(row.dataset.id) } }));
 
+// The number of a citation leads to its passage in the ledger.
+function cited(number) {
+  const passage = element.querySelector('tr[data-number="' + number + '"]');
+  if (!passage) return;
+  passage.querySelector("details").open = true;
+  passage.scrollIntoView({ block: "center", behavior: "smooth" });
+}
+
 element.addEventListener("click", (event) => {
+  const chip = event.target.closest("button[data-cite]");
+  if (chip) { cited(chip.dataset.cite); return; }
   const button = event.target.closest("button[data-do]");
   const row = event.target.closest("tr[data-id]");
   if (!button) {
@@ -21,11 +31,13 @@ element.addEventListener("click", (event) => {
   if (what === "sync") trigger("sync", {});
   if (what === "pull") trigger("pull", { model: button.dataset.model });
   if (what === "ingest") trigger("ingest", {});
+  if (what === "chat") trigger("chat", {});
+  if (what === "look") { trigger("ingest", {}); look(button); }
   if (what === "rendered") { button.disabled = true; trigger("rendered", {}); }
   if (what === "all") button.closest("section").classList.add("all");
   if (what === "go") {
-    const section = document.querySelector('#report section[data-step="' + button.dataset.step + '"], #prompt section[data-step="' + button.dataset.step + '"]');
-    if (section) section.scrollIntoView({ block: "start", behavior: "smooth" });
+    const part = element.querySelector('[data-step="' + button.dataset.step + '"]:not(button)');
+    if (part) part.scrollIntoView({ block: "start", behavior: "smooth" });
   }
   if (what === "copy") {
     navigator.clipboard.writeText(button.dataset.copy).then(() => {

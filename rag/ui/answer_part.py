@@ -63,9 +63,9 @@ def answer_part(desk: Desk) -> AnswerPart:
         apply_default_css=False,
         elem_id="report",
     )
+    prompt = gr.HTML("", js_on_load=script("actions.js"), apply_default_css=False, elem_id="prompt")
     why = why_box(desk)
     compare = compare_box()
-    prompt = gr.HTML("", js_on_load=script("actions.js"), apply_default_css=False, elem_id="prompt")
     return AnswerPart(desk.engine, query, last, shown, report, prompt, why, compare)
 
 

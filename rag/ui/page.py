@@ -13,7 +13,7 @@ from rag.ui import answer_part as answer_room
 from rag.ui import diagnostics_tab as diagnostics_room
 from rag.ui import ingest_tab as ingest_room
 from rag.ui import papers_box as papers_room
-from rag.ui import render, render_diagnostics, texts
+from rag.ui import render, texts
 from rag.ui import search_box as search_room
 from rag.ui import sidebar as side_room
 from rag.ui.chat_tab import chat_tab, field_update, is_here, offer_value, problem_value, thread_value, wire_chat
@@ -42,7 +42,7 @@ def build_page(engine: Engine) -> gr.Blocks:
                 chat = chat_tab(desk)
             with gr.Tab(texts.TAB_INGEST, id="ingest"):
                 ingest = ingest_room.ingest_tab(desk)
-            with gr.Tab(texts.TAB_DIAGNOSTICS, id="diagnostics") as diagnostics_page:
+            with gr.Tab(texts.TAB_DIAGNOSTICS, id="diagnostics"):
                 diagnostics = diagnostics_room.diagnostics_tab(desk)
 
         side_room.wire_models(desk, bar, library, status, timer)
@@ -224,10 +224,6 @@ def build_page(engine: Engine) -> gr.Blocks:
             }
 
         @told
-        def health(name: str) -> str:
-            return render_diagnostics.health(engine.health(name))
-
-        @told
         def create_library(typed: str) -> dict[Any, Any]:
             info = engine.create_library(typed.strip())
             gr.Info(render.escape(texts.LIBRARY_CREATED.format(name=info.name)), title="")
@@ -295,7 +291,7 @@ def build_page(engine: Engine) -> gr.Blocks:
             **_QUIET,
         )
         diagnostics.answer.report.ingest(lambda: gr.Tabs(selected="ingest"), None, tabs, **_QUIET)
-        diagnostics_page.select(health, library, diagnostics.machine.health, **_QUIET)
+        diagnostics.answer.report.chat(lambda: gr.Tabs(selected="chat"), None, tabs, **_QUIET)
         ingest.create.click(create_library, ingest.name, [*whole, ingest.name], **_QUIET)
         ingest.rename.click(rename_library, [library, ingest.new_name], whole, **_QUIET)
         ingest.delete.click(ask_delete, library, [ingest.sure, ingest.sure_text], **_QUIET)

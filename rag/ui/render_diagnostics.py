@@ -1,13 +1,11 @@
-"""Diagnostics as HTML: one question from what was searched to what was used, and the health checks."""
+"""Diagnostics as HTML: one question from what was searched to what was used."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rag.answering.remarks import held_to, loosened, was_asked
 from rag.inspection.ledger import Reading, checkpoints, open_ledger, step_of, timeline
-from rag.types import HealthCheck, Retrieval, Trace, Verdict
-from rag.ui import render_audit, render_ledger, texts
+from rag.types import Retrieval, Trace, Verdict
+from rag.ui import render_audit, render_chat, render_ledger, texts
 from rag.ui.render import date, escape, figure, term
 from rag.ui.render_ledger import section
 
@@ -18,13 +16,6 @@ VERDICTS = {
 }
 LEGS = ("dense", "lexical", "sparse", "clause")
 """Steps that vote in the fusion."""
-
-HEALTH = {
-    "ok": texts.STATE_OK,
-    "warning": texts.STATE_WARNING,
-    "error": texts.STATE_ERROR,
-    "off": texts.STATE_OFF,
-}
 
 
 def _query(retrieval: Retrieval) -> str:
@@ -81,11 +72,22 @@ def stages(retrieval: Retrieval) -> str:
     )
     return section(
         escape(texts.SECTION_STAGES),
+        f'<details class="fn-fold"><summary>{_in_short(retrieval)}</summary>'
         f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.SECTION_STAGES)}"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></details>",
         "stages",
         "found",
     )
+
+
+def _in_short(retrieval: Retrieval) -> str:
+    """What each leg found, and which had no vote, in a line."""
+    told = []
+    for stage in retrieval.stages:
+        if step_of(stage.name) in LEGS:
+            silent = "" if stage.weight else f", {escape(texts.NO_VOTE)}"
+            told.append(f"{term(step_of(stage.name), stage.name)} {figure(len(stage.hits))}{silent}")
+    return " · ".join(told)
 
 
 def report(retrieval: Retrieval, trace: Trace | None, reading: Reading) -> str:
@@ -100,13 +102,26 @@ def report(retrieval: Retrieval, trace: Trace | None, reading: Reading) -> str:
     found = checkpoints(retrieval, trace, opened, reading)
     was_sent = trace is not None and was_asked(trace)
     return (
-        f"{_heading(retrieval, trace)}{render_ledger.steps(found)}{render_ledger.reading(reading)}"
+        f"{_heading(retrieval, trace)}{_answer(trace) if trace is not None else ''}"
+        f"{render_ledger.steps(found)}{render_ledger.reading(reading)}"
         f'<div class="fn-two">{_query(retrieval)}{_evidence(retrieval)}</div>{stages(retrieval)}'
         f"{render_ledger.ledger(opened, trace)}"
         f"{render_ledger.window(trace) if trace is not None and was_sent else ''}"
-        f"{render_audit.audit(trace) if trace is not None else ''}"
+        f"{_used(trace) if trace is not None else ''}"
         f"{render_ledger.waterfall(timeline(retrieval, trace))}"
     )
+
+
+def _answer(trace: Trace) -> str:
+    """The answer as chat shows it, its numbers leading to the ledger."""
+    if trace.answer.outcome == "search_only" or not trace.answer.text:
+        return ""
+    return f'<div class="fn-text fn-answer-here" dir="auto">{render_chat.answer_text(trace.answer)}</div>'
+
+
+def _used(trace: Trace) -> str:
+    audited = render_audit.audit(trace)
+    return f'<div class="fn-used" data-step="used">{audited}</div>' if audited else ""
 
 
 def _heading(retrieval: Retrieval, trace: Trace | None) -> str:
@@ -115,18 +130,8 @@ def _heading(retrieval: Retrieval, trace: Trace | None) -> str:
     if trace is not None:
         facts = [date(trace.asked_at), *facts, *([trace.model.name] if trace.model is not None else [])]
     told = " · ".join(facts if trace is not None else [*facts, texts.ONLY_SEARCHED])
+    back = f'<button type="button" data-do="chat">{escape(texts.BACK_TO_CHAT)}</button>' if trace is not None else ""
     return (
-        f'<h2 class="fn-asked-here" dir="auto">{escape(retrieval.question)}</h2><p class="fn-quiet">{escape(told)}</p>'
+        f'<div class="fn-list-head"><h2 class="fn-asked-here" dir="auto">{escape(retrieval.question)}</h2>{back}</div>'
+        f'<p class="fn-quiet">{escape(told)}</p>'
     )
-
-
-def health(checks: Sequence[HealthCheck]) -> str:
-    """The health checks, worst first, each with what to do."""
-    order = {"error": 0, "warning": 1, "off": 2, "ok": 3}
-    rows = "".join(
-        f'<li><span class="fn-state {check.state}">{escape(HEALTH[check.state])}</span>'
-        f"<div><b>{escape(check.name)}</b> {escape(check.detail)}"
-        f"{f'<p>{escape(check.action)}</p>' if check.action else ''}</div></li>"
-        for check in sorted(checks, key=lambda check: order[check.state])
-    )
-    return f'<ul class="fn-health">{rows}</ul>'

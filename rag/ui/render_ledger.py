@@ -17,6 +17,7 @@ from rag.inspection.ledger import (
     State,
     Step,
     Stop,
+    checkpoint_of_files,
     first_trouble,
     step_of,
 )
@@ -28,6 +29,7 @@ SHOWN = 12
 """Passages of the ledger that are shown at once; those that came into the prompt always are."""
 
 _NAMED = 3
+_NOTICEABLE = 0.0005  # seconds; less would be written as none
 _LISTED = 12
 _WAY = (Gate.FOUND, Gate.KEPT, Gate.SENT, Gate.READ, Gate.CITED)
 _STOP_STATES = {Stop.CITED: "good", Stop.NO_ROOM: "bad", Stop.CUT: "bad", Stop.UNCITED: "look"}
@@ -42,17 +44,23 @@ def section(title: str, body: str, name: str, step: str = "") -> str:
 # ------------------------------------------------------------------------------------------------------- the five steps
 
 
-def steps(found: Sequence[Checkpoint]) -> str:
-    """The five steps as tiles that lead to their sections, and above them where to look first."""
+def steps(found: Sequence[Checkpoint], *, asked: bool = True) -> str:
+    """The five steps as tiles that lead to their sections, and above them where to look first.
+
+    Args:
+        found: The steps.
+        asked: Whether there is a question yet.
+    """
     tiles = "".join(
         f'<li><button type="button" class="fn-tile {step.state}" data-do="go" data-step="{step.name}" '
         f'title="{escape(texts.STEPS[step.name][1])}"><span class="fn-step-number">{number}</span>'
         f"<b>{escape(texts.STEPS[step.name][0])}</b>"
         f'<span class="fn-state {_CLASSES[step.state]}">{escape(texts.STEP_STATES[step.state])}</span>'
-        f"<span>{_facts(step)}</span></button></li>"
+        f"<span>{_facts(step) if asked or step.facts else escape(texts.STEPS[step.name][1])}</span></button></li>"
         for number, step in enumerate(found, start=1)
     )
-    return f'{_first(found)}<ol class="fn-steps" aria-label="{escape(texts.STEPS_LABEL)}">{tiles}</ol>'
+    first = _first(found) if asked or first_trouble(found) else notice(texts.DIAGNOSTICS_EMPTY, kind="quiet")
+    return f'{first}<ol class="fn-steps" aria-label="{escape(texts.STEPS_LABEL)}">{tiles}</ol>'
 
 
 _CLASSES = {State.GOOD: "ok", State.LOOK: "warning", State.BAD: "error", State.NONE: "off"}
@@ -88,6 +96,12 @@ def _first(found: Sequence[Checkpoint]) -> str:
         hints += " " + texts.FIRST_BEFORE.format(name=texts.STEPS[before[0]][0])
     kind = "error" if trouble.state is State.BAD else "warning"
     return notice(label.format(name=name, said=said), hints.strip(), kind)
+
+
+def waiting(files: Reading) -> str:
+    """The five steps before the first question: what each will tell, and how the files are read."""
+    read = checkpoint_of_files(files)
+    return steps((read, *(Checkpoint(name, ()) for name in texts.STEPS if name != read.name)), asked=False)
 
 
 def reading(files: Reading) -> str:
@@ -173,9 +187,10 @@ def _row(entry: Entry, rankings: Sequence[Stage], counted: bool) -> str:
     if counted:
         tokens = entry.passage.tokens if entry.passage is not None else 0
         cells += f'<td class="num">{figure(tokens) if tokens else "–"}</td>'
-    inside = "inside" if entry.reached >= Gate.SENT else ""
+    number = entry.passage.number if entry.passage is not None and entry.reached >= Gate.SENT else 0
     return (
-        f'<tr class="{inside}"><td class="num">{entry.rank or "–"}</td>'
+        f'<tr class="{"inside" if number else ""}" data-number="{number or ""}">'
+        f'<td class="num">{entry.rank or "–"}</td>'
         f"<td>{_passage(entry)}</td><td>{_way(entry)}</td>{cells}</tr>"
     )
 
@@ -195,9 +210,16 @@ def _passage(entry: Entry) -> str:
         f'<span class="fn-where">{escape(where)}</span>{render_untrusted.badges(chunk)}</summary>'
         f'<blockquote class="fn-passage" dir="auto">{render_untrusted.passage(chunk)}</blockquote>'
         f'<div class="fn-actions"><button type="button" data-do="why" data-chunk="{escape(chunk.id)}">'
-        f"{escape(texts.LEDGER_WHY)}</button></div></details>"
-        + "".join(f'<p class="fn-fate">{escape(line)}</p>' for line in reasons(entry))
+        f"{escape(texts.LEDGER_WHY)}</button>{_inside(entry)}</div></details>"
+        f'<p class="fn-fate">{escape(" · ".join(reasons(entry)))}</p>'
     )
+
+
+def _inside(entry: Entry) -> str:
+    """The way into the passage's file, where it is of the library in use."""
+    if entry.chunk.library:
+        return ""
+    return f'<button type="button" data-do="look" data-id="{entry.chunk.file_id}">{escape(texts.LEDGER_LOOK)}</button>'
 
 
 def _way(entry: Entry) -> str:
@@ -351,7 +373,7 @@ def _copy(text: str) -> str:
 
 def waterfall(work: Sequence[Step]) -> str:
     """Where the time went: each step as a bar from when it began to when it ended."""
-    work = [step for step in work if step.seconds > 0]
+    work = [step for step in work if step.seconds >= _NOTICEABLE]
     if not work:
         return ""
     whole = max(step.start + step.seconds for step in work)
@@ -371,5 +393,6 @@ def waterfall(work: Sequence[Step]) -> str:
 def _speed(step: Step) -> str:
     if step.speed is None or step.tokens is None:
         return ""
-    label = texts.TIMES_TOKENS.format(count=figure(step.tokens), speed=f"{step.speed:.3g}")
+    speed = f"{step.speed:.1f}" if step.speed < 10 else figure(round(step.speed))
+    label = texts.TIMES_TOKENS.format(count=figure(step.tokens), speed=speed)
     return f" <small>{escape(label)}</small>"

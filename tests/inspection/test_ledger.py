@@ -31,6 +31,9 @@ from rag.types import (
 )
 
 
+WELL_READ = Reading(3)
+
+
 def answered(inside: int = 2, read: int | None = 365, cites: tuple[int, ...] = (1,), **changed: object) -> Trace:
     """An answer over four passages of which some are in the prompt (370 tokens by our count) and some are cited."""
     retrieval = make_retrieval(*(make_chunk(number) for number in range(1, 5)))
@@ -99,7 +102,7 @@ def test_of_joined_chunks_the_one_with_the_cited_words_is_cited() -> None:
     assert gates(trace)[:2] == [(Gate.READ, Stop.UNCITED), (Gate.CITED, Stop.CITED)]
 
 
-def steps(trace: Trace, reading: Reading = Reading(3)) -> dict[str, Checkpoint]:  # noqa: B008  # frozen
+def steps(trace: Trace, reading: Reading = WELL_READ) -> dict[str, Checkpoint]:
     found = checkpoints(trace.retrieval, trace, open_ledger(trace.retrieval, trace), reading)
     return {step.name: step for step in found}
 
@@ -170,6 +173,7 @@ def test_the_time_of_each_step_begins_where_the_one_before_ended() -> None:
         ("search", 0.5, False),
         ("embed", 0.5, True),
         ("dense", 0.6, True),
+        ("the rest", 0.62, True),
         ("prompt", 1.5, False),
         ("first token", 1.75, False),
         ("loading", 1.75, True),

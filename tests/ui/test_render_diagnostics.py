@@ -3,7 +3,7 @@ from dataclasses import replace
 from page_values import HOSTILE, make_chunk, make_prompt, make_retrieval, make_trace, parse
 
 from rag.inspection.ledger import Reading
-from rag.types import Answer, Filters, HealthCheck, Hit, Stage
+from rag.types import Answer, Filters, Hit, Stage
 from rag.ui import render_diagnostics
 
 READING = Reading(3)
@@ -62,10 +62,3 @@ def test_the_report_of_an_answer_has_everything() -> None:
     tree = parse(render_diagnostics.report(retrieval, trace, READING))
     for part in ("typed", HOSTILE, "rewritten", "enough", "The window", "generation", "2.0 s", "embed", "qwen3:8b"):
         assert part in tree.text
-
-
-def test_health_checks_come_worst_first() -> None:
-    checks = (HealthCheck("A", "ok", "fine"), HealthCheck("B", "error", HOSTILE, HOSTILE), HealthCheck("C", "off", "-"))
-    text = parse(render_diagnostics.health(checks)).text
-    assert text.index("B") < text.index("C") < text.index("fine")
-    assert text.count(HOSTILE) == 2

@@ -240,6 +240,10 @@ class Inspector:
         """How a run differs from an earlier one; nothing where there is none."""
         return evaluation.compared(before, run) if before is not None else ()
 
+    def is_current(self, library: str, run: Run) -> bool:
+        """Whether the library's files are still those that a run was made with."""
+        return run.conditions.index == evaluation.index_mark(self.library(library))
+
     def runs(self, library: str) -> tuple[Run, ...]:
         """The evaluations of a library that are kept, oldest first."""
         return evaluation.load(self.library(library).folder)

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from rag.engine import Engine
+from rag.engine import SAMPLES, Engine
 from rag.inspection.calibration import Calibration, calibrate
 from rag.inspection.evaluation import Result, Step
 from rag.inspection.questions import Expected, from_lines, new_question, to_lines
@@ -17,6 +17,7 @@ from rag.ui import answer_part, render_measure, texts
 from rag.ui.answer_part import AnswerPart
 from rag.ui.background import Background
 from rag.ui.desk import Desk, Shown, script, told
+from rag.ui.experiments_box import ExperimentsBox, experiments_box, wire_experiments
 from rag.ui.render import escape, notice
 
 FOLLOW = 0.3
@@ -64,6 +65,7 @@ class MeasurePart:
     choose: gr.Row
     keep: gr.Button
     back: gr.Button
+    experiments: ExperimentsBox
     measuring: Measuring | None = field(default=None)
 
     @property
@@ -130,7 +132,7 @@ def measure_part(desk: Desk) -> MeasurePart:
             back = gr.Button(texts.CUT_BACK, min_width=170, elem_id="own-cut")
     return MeasurePart(
         questions, text, answerable, file, page, phrase, add, answers, measure, stop, running, results, chart, cut,
-        choose, keep, back,
+        choose, keep, back, experiments_box(desk),
     )  # fmt: skip
 
 
@@ -144,16 +146,20 @@ def updates(desk: Desk, part: MeasurePart, library: str) -> dict[Any, Any]:
     run = runs[-1] if runs else None
     kept = desk.engine.library_settings(library).evidence
     has_model = desk.engine.status().chat is not None
+    current = run is None or inspector.is_current(library, run)
+    if part.measuring is not None and not current:
+        part.measuring.records.clear()  # of files that may be forgotten by now
     found = calibrate(run.results) if run is not None else None
     return {
         part.questions: gr.HTML(
-            render_measure.questions(listed, run, inspector.missing_places(library)), library=library
+            render_measure.questions(listed, run, inspector.missing_places(library), sample=library == SAMPLES),
+            library=library,
         ),
         part.answers: gr.update(
             interactive=has_model, info=texts.MEASURE_ANSWERS_INFO if has_model else texts.MEASURE_ANSWERS_NONE
         ),
         **_progress(part, library),
-        part.results: render_measure.results(run, runs[-2] if len(runs) > 1 else None),
+        part.results: render_measure.results(runs, current=current),
         **_calibration(part, found, kept, kept),
     }
 
@@ -243,6 +249,11 @@ def wire_measure(desk: Desk, part: MeasurePart, library: gr.State, parts: gr.Tab
         return updates(desk, part, in_library)
 
     @told
+    def take_sample(in_library: str) -> dict[Any, Any]:
+        engine.inspector.import_questions(in_library, engine.sample_questions())
+        return updates(desk, part, in_library)
+
+    @told
     def drop(event: gr.EventData, in_library: str) -> dict[Any, Any]:
         engine.inspector.drop_questions(in_library, {str(event.question)})
         return updates(desk, part, in_library)
@@ -253,6 +264,7 @@ def wire_measure(desk: Desk, part: MeasurePart, library: gr.State, parts: gr.Tab
         question = next((one for one in engine.inspector.questions(in_library) if one.id == wanted), None)
         if question is None:
             return updates(desk, part, in_library)
+        updates(desk, part, in_library)  # lets go of records of files that have changed
         now = part.measuring
         record = now.records.get(wanted) if now is not None and now.library == in_library else None
         if record is None:
@@ -315,6 +327,7 @@ def wire_measure(desk: Desk, part: MeasurePart, library: gr.State, parts: gr.Tab
         )
     part.add.click(add, [library, *part.fields], [*part.changing, *part.fields], **busy)
     part.questions.take_in(take_in, library, part.changing, **busy)
+    part.questions.sample(take_sample, library, part.changing, **quiet)
     part.questions.drop(drop, library, part.changing, **quiet)
     part.questions.look(look, library, [parts, *part.changing, *answer_part.outputs(answer)], **busy)
     part.measure.click(measure, [library, part.answers], progress, **quiet).then(
@@ -324,3 +337,4 @@ def wire_measure(desk: Desk, part: MeasurePart, library: gr.State, parts: gr.Tab
     part.cut.input(move, [library, part.cut], part.chart, trigger_mode="always_last", **quiet)
     part.keep.click(keep, [library, part.cut], part.changing, **quiet)
     part.back.click(back, library, part.changing, **quiet)
+    wire_experiments(desk, part.experiments, library)

@@ -208,7 +208,12 @@ def prepare_environment() -> None:
 
 def telemetry_left_on() -> tuple[str, ...]:
     """Variables of the environment that :func:`prepare_environment` sets and that hold something else now."""
-    return tuple(name for name, value in _ENVIRONMENT.items() if os.environ.get(name) != value)
+    return tuple(name for name, value in _ENVIRONMENT.items() if _plain(os.environ.get(name, "")) != _plain(value))
+
+
+def _plain(value: str) -> str:
+    """One word for all that libraries take for yes, and one for no."""
+    return {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}.get(value.lower(), value.lower())
 
 
 def is_loopback(host: str) -> bool:

@@ -1068,7 +1068,8 @@ class Exchange:
 class HealthCheck:
     """One line of ``doctor``: what was looked at, how it is, what was seen and what to do (empty when nothing).
 
-    ``topic`` says what it is about (``system``, ``card``, ``sharing``, ``search``, ``chat``, ``library``, ``privacy``), where told.
+    ``topic`` says what it is about, where told: ``system``, ``card``, ``sharing``, ``search``, ``chat``, ``library``,
+    ``privacy``.
     """
 
     name: str

@@ -83,6 +83,7 @@ def use(page: Page, address: str) -> str:
     page.locator("details.fn-card[open]").wait_for()
     page.click("[data-do=inspect]")
     page.locator("#report table").first.wait_for()
+    page.get_by_role("tab", name="This machine").click()
     page.locator("#health li").first.wait_for()
     return answer
 

@@ -37,7 +37,7 @@ _OPTIONAL = {
     "xllamacpp": ("the embedded chat model", "Use Ollama or an OpenAI-compatible server."),
 }
 
-Topic = Literal["system", "card", "search", "chat", "library", "privacy"]
+Topic = Literal["system", "card", "sharing", "search", "chat", "library", "privacy"]
 State = Literal["ok", "warning", "error", "off"]
 
 
@@ -190,12 +190,11 @@ def _devices(found: Findings) -> HealthCheck:
     device, plan = found.device, found.sharing
     if not device:
         return _check("card", "Devices", "off", "no embedder, so none")
-    if plan.way in ("none", "cpu"):
-        documents = questions = device
+    if plan.way == "turns" and not plan.questions_on_card:
+        detail = "documents are embedded on the graphics card, while a sync runs; questions on the CPU"
     else:
-        documents = device if plan.questions_on_card or device != "cpu" else "the graphics card, while a sync runs"
-        questions = device if plan.questions_on_card else "cpu"
-    return _check("card", "Devices", "ok", f"documents are embedded on {documents}; questions on {questions}")
+        detail = f"documents and questions are embedded on {device}"
+    return _check("card", "Devices", "ok", detail)
 
 
 def _sharing(found: Findings) -> list[HealthCheck]:
@@ -207,7 +206,7 @@ def _sharing(found: Findings) -> list[HealthCheck]:
         "none": "Nothing has to be shared.",
     }
     state: State = "off" if plan.way == "none" else "ok"
-    checks = [_check("card", "Sharing the card", state, f"{names[plan.way]} {plan.reason}")]
+    checks = [_check("sharing", "Sharing the card", state, f"{names[plan.way]} {plan.reason}")]
     if plan.spilled:
         detail = f"Of {plan.machine.chat_name} {gigabytes(plan.spilled)} find no room, and are worked on by the CPU."
         checks.append(_check("card", "Room for the chat model", "warning", detail, _smaller(found)))
@@ -343,14 +342,14 @@ def _library(library: Library, status: Status) -> list[HealthCheck]:
         known, vectors = library.catalog.chunk_ids(), library.vectors.ids()
     except RagError as error:
         return [_check("library", name, "error", error.message, error.hint)]
-    checks = [_check("library", name, "ok", f"{files} files, {chunks} chunks")]
+    checks = [_check("library", name, "ok", f"{_count(files, 'file')}, {_count(chunks, 'chunk')}")]
     lost, extra = len(known - vectors), len(vectors - known)
     if lost or extra:
-        detail = f"{lost} chunks without a vector, {extra} vectors without a chunk"
+        detail = f"{_count(lost, 'chunk')} without a vector, {_count(extra, 'vector')} without a chunk"
         action = "Run `python -m rag check --repair`: it needs no file."
         checks.append(_check("library", f"{name}: vectors", "error", detail, action))
     else:
-        checks.append(_check("library", f"{name}: vectors", "ok", f"{len(vectors)} vectors, one a chunk"))
+        checks.append(_check("library", f"{name}: vectors", "ok", f"{_count(len(vectors), 'vector')}, one a chunk"))
     checks += _unread(library, name)
     built_with = library.catalog.embedder()
     if built_with and status.embedder and built_with != status.embedder:
@@ -364,11 +363,15 @@ def _unread(library: Library, name: str) -> list[HealthCheck]:
     failed = [record.path for record in records if record.state is FileState.FAILED]
     partly = [record.path for record in records if record.state is FileState.PARTLY]
     found = ((failed, "could not be read"), (partly, "could not be read in part"))
-    told = [f"{len(paths)} files {what}: {_some(paths)}" for paths, what in found if paths]
+    told = [f"{_count(len(paths), 'file')} {what}: {_some(paths)}" for paths, what in found if paths]
     if not told:
         return [_check("library", f"{name}: files", "ok", "every file was read in full")]
     action = "The Ingest tab has the reason of each, and what to do about it."
     return [_check("library", f"{name}: files", "warning", "; ".join(told), action)]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _some(paths: list[str]) -> str:
@@ -395,7 +398,8 @@ def _folders(library: Library, folders: FolderState | None) -> list[HealthCheck]
         return [_check("library", name, "off", f"{how}; not compared with the library yet")]
     if folders.changed:
         action = "Sync it in the Ingest tab: until then answers rest on the older text."
-        detail = f"{how}; {folders.changed} files differ from what was indexed"
+        differ = "differs" if folders.changed == 1 else "differ"
+        detail = f"{how}; {_count(folders.changed, 'file')} {differ} from what was indexed"
         return [_check("library", name, "warning", detail, action)]
     return [_check("library", name, "ok", f"{how}; nothing differs from what was indexed")]
 

@@ -30,8 +30,8 @@ def diagnostics_tab(desk: Desk) -> DiagnosticsTab:
             answer = answer_part(desk)
         with gr.Tab(texts.PART_MEASURE, id="measure"):
             measure = measure_part(desk)
-        with gr.Tab(texts.PART_MACHINE, id="machine"):
-            machine = machine_part(desk)
+        with gr.Tab(texts.PART_MACHINE, id="machine") as page:
+            machine = machine_part(desk, page)
     return DiagnosticsTab(parts, answer, measure, machine)
 
 

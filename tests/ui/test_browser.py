@@ -275,6 +275,7 @@ def test_ask_open_a_citation_and_look_inside(visit: Start, with_samples: Path, o
     assert report.locator("tr.inside").count() > 0
     report.locator(".fn-prompt summary").click()
     assert "312 NTU" in " ".join(report.locator(".fn-prompt pre").all_inner_texts())
+    open_tab(here, "This machine")
     page.locator("#health li").first.wait_for()
 
     here.fill("#query textarea, #query input", "lightning")

@@ -20,6 +20,7 @@ from rag.index.jobs import SyncJob
 from rag.index.library import Library, Shelf, is_stale
 from rag.index.plan import is_there, make_plan, plan_again
 from rag.index.sync import apply_plan, forget_file
+from rag.inspection.bundle import decided
 from rag.inspection.inspector import Inspector
 from rag.inspection.sharing import Sharing
 from rag.models import choice
@@ -207,6 +208,10 @@ class Engine:
     def sample_folder(self) -> Path:
         """Footnote's own sample notes."""
         return _SAMPLE_FOLDER
+
+    def sample_questions(self) -> Path:
+        """Questions on the sample notes, with what answers them."""
+        return _SAMPLE_FOLDER.parent / "sample_questions.jsonl"
 
     def dropped_folder(self, name: str) -> Path:
         """Where files that were dropped on the page are kept for a library; it may not exist yet."""
@@ -438,7 +443,8 @@ class Engine:
         with self._models.using_chat() as chat, self._sharing.answering():
             wanted = notes or self.settings.notes or None
             retriever = self._retriever(library, *also, chat=chat, options=options)
-            answering = Answering(retriever, chat, wanted, self.settings.answer_tokens, options)
+            record = decided(self.settings, options, wanted)
+            answering = Answering(retriever, chat, wanted, self.settings.answer_tokens, options, record)
             run = AnswerRun(answering, question.strip(), _turns(exchanges[:before]))
             events = run.events()
             try:

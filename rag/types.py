@@ -1004,6 +1004,7 @@ class Trace:
         seconds: By step, in their order: ``loading`` of a model inside this process, ``condense``, ``search``,
             ``prompt``, ``first token``, ``generation``, ``citations``.
         generation: What came from the model; None where it was not asked.
+        settings: What else decided the answer, by the setting's name: temperature, seed, candidates, passages.
     """
 
     id: str
@@ -1015,6 +1016,7 @@ class Trace:
     answer: Answer
     seconds: Mapping[str, float] = field(default_factory=dict)
     generation: Generation | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
@@ -73,6 +73,7 @@ class Answering:
         notes: Passages for the model; None: by the evidence and its size.
         answer_room: Tokens that the answer may have.
         options: What the person decided for this question.
+        settings: What else decides the answer, for the record.
     """
 
     retriever: Retriever
@@ -80,6 +81,7 @@ class Answering:
     notes: int | None
     answer_room: int
     options: SearchOptions = DEFAULT_SEARCH
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def chain(self) -> Runnable[State, State]:
         """The chain; without a model it ends after the retrieval."""
@@ -291,6 +293,7 @@ class AnswerRun:
             answer=answer,
             seconds=dict(self._seconds),
             generation=self._generation,
+            settings=self._answering.settings,
         )
 
     def _lap(self, step: str) -> None:

@@ -1,8 +1,8 @@
 """Dates, weekdays and times of the day in a text, and whether other dates confirm them.
 
-Understood are dates in figures (``2024-05-01``, ``1.5.2024``, ``5/1/2024`` either way round), with the names of months in
-English, German, French, Spanish, Italian, Dutch and Portuguese, and with 年月日 and the Japanese eras. Every text here is
-normalised (see :func:`rag.answering.facts.read`).
+Understood are dates in figures (``2024-05-01``, ``1.5.2024``, ``5/1/2024`` either way round), with the names of months
+in English, German, French, Spanish, Italian, Dutch and Portuguese, and with 年月日 and the Japanese eras. Every text
+here is normalised (see :func:`rag.answering.facts.read`).
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ _TIMES = tuple(
     for pattern in (
         r"(?<![\d:.])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![:\d])"
         r"(?:\s?(?P<half>[apAP])\.?[mM]\b\.?)?",
-        r"(?<![\d:.])(?P<hour>1[0-2]|0?[1-9])(?:\.(?P<minute>[0-5]\d))?\s?(?P<half>[apAP])\.?[mM]\b\.?",
+        # In German "am" before a day is no half of the day.
+        r"(?<![\w:.])(?P<hour>1[0-2]|0?[1-9])(?:\.(?P<minute>[0-5]\d))?\s?(?P<half>[apAP])\.?[mM]\b\.?(?!\s[A-ZÀ-Þ\d])",
         r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:[.:](?P<minute>[0-5]\d))?\s?Uhr(?:\s(?P<later>[0-5]?\d)(?![\d.,]))?",
         r"(?P<half>午前|午後)?\s?(?<!\d)(?P<hour>[01]?\d|2[0-4])\s?時(?!間)(?:\s?(?P<minute>[0-5]?\d)\s?分|(?P<thirty>半))?",
     )

@@ -1,9 +1,10 @@
 """What in a sentence can be checked against a passage without a model: numbers, units, dates, names, quoted words.
 
-Compared is what is said, not how it is written: ``1,234.5`` with ``1.234,5`` and ``１２３４.5``; 10 mm with 1 cm; 4 March
-2019 with ``2019-03-04`` and 2019年3月4日; "three" with 3. Out of scope, and so marked where the passage does not have
-them in so many words: what was rounded, reckoned or counted, units that have no fixed ratio (months to days, one
-currency to another), and translated quotations. Not marked: names in a writing that the passage does not use.
+Compared is what is said, not how it is written: ``1,234.5`` with ``1.234,5`` and ``１２３４.5``; 10 mm with 1 cm; 4
+March 2019 with ``2019-03-04`` and 2019年3月4日; "three" with 3. Out of scope, and so marked where the passage does not
+have them in so many words: what was rounded, reckoned or counted, and units that have no fixed ratio (months to days,
+one currency to another). Not marked: a number that the passage has of something else; names and quotations where answer
+and passage are in different languages.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ from rag.answering.units import DEGREES, Unit, can_be_compared
 from rag.retrieval.language import language_of
 from rag.types import FactKind, Flag, Span
 
-_CLUSTER = re.compile(r".[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*", re.DOTALL)
+_UNCOMMON = re.compile(
+    r"(?:[^\x00-\x7f]|[*`]|.(?=[\u0300-\u036f\u3099\u309a\uff9e\uff9f]))[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*",
+    re.DOTALL,
+)
+"""A character outside ASCII with its accents, or a sign of Markdown's."""
+
 _SUPERSCRIPT = {ord(sign): digit for sign, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True)}
 _FRACTIONS = {"½": ".5", "¼": ".25", "¾": ".75", "⅛": ".125", "⅜": ".375", "⅝": ".625", "⅞": ".875"}
 _QUOTED = re.compile(
@@ -53,35 +59,46 @@ class Normal:
 
 def read(source: str) -> Normal:
     """Brings a text into one notation."""
-    if source.isascii() and "*" not in source and "`" not in source:
-        return Normal(source, range(len(source)), range(1, len(source) + 1))
     text: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    for match in _CLUSTER.finditer(source):
-        written = match.group()
-        before, after = source[match.start() - 1 : match.start()], source[match.end() : match.end() + 1]
-        if written == "`" or (written == "*" and not (before + after).isdigit() and (before + after).strip()):
-            continue
-        if written in _FRACTIONS:
-            plain = _FRACTIONS[written] if before.isdigit() else f"0{_FRACTIONS[written]}"
-        elif ord(written[0]) in _SUPERSCRIPT:
-            plain = ("" if before and ord(before) in _SUPERSCRIPT else "^") + written.translate(_SUPERSCRIPT)
-        else:
-            plain = unicodedata.normalize("NFKC", written)
+    at = 0
+    for match in _UNCOMMON.finditer(source):
+        start, end = match.span()
+        text.append(source[at:start])
+        starts += range(at, start)
+        ends += range(at + 1, start + 1)
+        at = end
+        plain = _plain(match.group(), source[max(0, start - 1) : start], source[end : end + 1])
         text.append(plain)
-        starts += [match.start()] * len(plain)
-        ends += [match.end()] * len(plain)
+        starts += [start] * len(plain)
+        ends += [end] * len(plain)
+    text.append(source[at:])
+    starts += range(at, len(source))
+    ends += range(at + 1, len(source) + 1)
     return Normal("".join(text), starts, ends)
 
 
-_GERMAN_WORDS = frozenset(
-    "der die das den dem des ein eine einen einem einer und ist nicht mit von im auf für wird wurde sich auch zu zum zur bei "
-    "nach aus am um als es sind hat haben werden er sie wie beim vom bis kann muss oder war".split()
-)
-_ENGLISH_WORDS = frozenset(
-    "the of and to is was for on with by it are from that this at be has have not or its he she they you were can".split()
-)
+def _plain(written: str, before: str, after: str) -> str:
+    """A character in the one notation; empty for a sign of emphasis."""
+    if written == "`" or (written == "*" and not (before + after).isdigit() and (before + after).strip()):
+        return ""
+    if written in _FRACTIONS:
+        return _FRACTIONS[written] if before.isdigit() else f"0{_FRACTIONS[written]}"
+    if ord(written[0]) in _SUPERSCRIPT:
+        return ("" if before and ord(before) in _SUPERSCRIPT else "^") + written.translate(_SUPERSCRIPT)
+    return unicodedata.normalize("NFKC", written)
+
+
+_GERMAN = """
+der die das den dem des ein eine einen einem einer und ist nicht mit von im auf für wird wurde sich auch zu zum zur bei
+nach aus am um als es sind hat haben werden er sie wie beim vom bis kann muss oder war
+"""
+_ENGLISH = """
+the of and to is was for on with by it are from that this at be has have not or its he she they you were can
+"""
+_FUNCTION_WORDS = {"de": frozenset(_GERMAN.split()), "en": frozenset(_ENGLISH.split())}
+_FUNCTION_WORD_SHARE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +111,10 @@ class Speech:
     def of(cls, text: str) -> Speech:
         """The language of an answer or of passages; function words tell German and English apart in one sentence."""
         words = re.findall(r"[a-zäöüß]+", text.casefold())
-        german, english = (sum(word in known for word in words) for known in (_GERMAN_WORDS, _ENGLISH_WORDS))
-        if max(german, english) > 0 and german != english and text.isascii() | (german > english):
-            return cls("de" if german > english else "en")
+        counts = {code: sum(word in known for word in words) for code, known in _FUNCTION_WORDS.items()}
+        most, least = sorted(counts, key=lambda code: -counts[code])
+        if counts[most] >= max(2, 2 * counts[least], _FUNCTION_WORD_SHARE * len(words)):
+            return cls(most)
         return cls(language_of(text))
 
 
@@ -112,10 +130,14 @@ class Held:
         self._plain: dict[str, set[Unit | None]] = {}
         self._reckoned: set[tuple[str, str]] = set()
         self._spelled: set[str] = set()
+        self._loose: set[str] = set()
         for number in numbers(text):
             if number.name:
                 self._spelled.add(number.name)
             for value in number.values:
+                if number.loose:
+                    self._loose.add(_key(value))
+                    continue
                 self._plain.setdefault(_key(value), set()).add(number.unit)
                 if number.unit is not None:
                     self._reckoned.add((number.unit.measures, _key(number.unit.base(value))))
@@ -134,6 +156,8 @@ class Held:
         for value in number.values:
             units = self._plain.get(_key(value), ())
             if units and (number.unit is None or any(u is None or _is_same(u, number.unit) for u in units)):
+                return None
+            if number.unit is None and _key(value) in self._loose:
                 return None
             if number.unit is not None and (number.unit.measures, _key(number.unit.base(value))) in self._reckoned:
                 return None
@@ -168,8 +192,10 @@ class Held:
         for number in numbers(text):
             if any(_overlap(number.span, span) for span in taken):
                 continue
+            if number.loose:
+                continue
             taken.append(number.span)
-            kind = None if number.loose else self.lacks_number(number)
+            kind = self.lacks_number(number)
             if kind is not None:
                 yield Flag(number.span, kind)
         quoted: list[Span] = []

@@ -1,9 +1,10 @@
 """Names in an answer, and whether a passage holds them.
 
-There is no list of names here, only what marks a word as one: its capital where the language keeps capitals for names, a
-digit or more than one capital inside it (``HS-014``, ``BGE-M3``), a title beside it, or in Japanese katakana with a
-middle point, an honorific, or a frequent surname before a particle. German writes all nouns with a capital, so there a
-word needs one of the other marks, or to stand where a noun would have an article.
+What marks a word as a name: its capital where the language keeps capitals for names, a digit or more than one capital
+inside it (``HS-014``, ``BGE-M3``), a title beside it, a place in the list of known ones, or in Japanese katakana with a
+middle point, an honorific, the kind of a place, or a frequent surname before a particle. German writes all nouns with a
+capital, so there a word needs one of the other marks, a capital beside it, or the look of no German noun where a noun
+would have an article. Many names are missed so, rather than many nouns marked.
 
 Source for the matching of acronyms with what they stand for: the initials of consecutive capitalised words.
 """
@@ -12,51 +13,74 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from collections.abc import Iterator, Sequence
 
+from rag.answering.known_names import KNOWN_NAMES
 from rag.types import Span
 
 _LETTER = "A-Za-zÀ-ɏ"
 _WORD = re.compile(rf"[{_LETTER}\d](?:[{_LETTER}\d]|[-'’&./+#_](?=[{_LETTER}\d]))*")
 _HAS_CODE = re.compile(rf"[{_LETTER}].*\d|\d.*[{_LETTER}]|[A-ZÀ-Þ].*[A-ZÀ-Þ]")
 _ONE_CAPITAL_EACH = re.compile(r"(?:[A-ZÀ-Þ][a-zß-ÿ'’]+[-/&.]?)+")
+_SHORTENED = re.compile(r"['’](?:s|ve|re|ll|d|m)$")
+_COMPOUND = re.compile(r"(.+?)-[A-ZÄÖÜ]?[a-zäöüß]{3,}")
+"""A German compound: what stands before its last hyphen may be a name, what stands after is a noun."""
+
 _OPENS = re.compile(r"(?:^|[:;“”„\"«»‚‘—–\n|]|[.!?]\s)[\s(\[\-*+#>]*(?:\d{1,3}[.)]\s+)?$")
 
-_FUNCTION_WORDS = frozenset(
-    "a an the this that these those it its he she they we you i his her their our your my one each every all both some "
-    "any no not and or but if when while where who what which why how as at by for from in into of on to with without "
-    "after before during since until under over about above below between through per via also however therefore "
-    "thus then there here yes so such than too very only more most other another both either neither because although "
-    "though unless whereas additionally furthermore moreover finally first second third next last note please see "
-    "according based given instead overall yes is are was were be been has have had do does did can could may might "
-    "must shall should will would let ok "
-    "der die das den dem des ein eine einen einem einer eines kein keine keinen und oder aber wenn weil dass ob als wie "
-    "wo wer was welche welcher welches warum wann nach vor seit bis unter über zwischen durch für gegen ohne um mit "
-    "von vom zu zum zur bei beim in im an am auf aus es er sie wir ihr ich man sich nicht nur auch sehr mehr so dann "
-    "dort hier ja nein laut jede jeder jedes alle alles dies diese dieser dieses diesem diesen jener sein seine seinen "
-    "ihre ihren ihrem unser beide einige mehrere viele wenige zudem außerdem jedoch daher deshalb somit damit dabei "
-    "danach zuerst schließlich insgesamt zusätzlich gemäß während sowie ist sind war waren wird werden hat haben kann "
-    "können muss müssen soll sollen darf dürfen wurde wurden".split()
-)
-_TITLES = frozenset(
-    "mr mrs ms dr prof professor sir lady lord king queen president herr herrn frau doktor professorin familie firma "
-    "kollege kollegin kollegen chef chefin könig königin präsident präsidentin kaiser papst bischof kanzler "
-    "kanzlerin minister ministerin".split()
+_LITTLE_WORDS = """
+a an the this that these those it its he she they we you i his her their our your my one each every all both some  any
+no not and or but if when while where who what which why how as at by for from in into of on to with without  after
+before during since until under over about above below between through per via also however therefore  thus then there
+here yes so such than too very only more most other another both either neither because although  though unless
+whereas additionally furthermore moreover finally first second third next last note please see  according based given
+instead overall yes is are was were be been has have had do does did can could may might  must shall should will would
+let ok  der die das den dem des ein eine einen einem einer eines kein keine keinen und oder aber wenn weil dass ob als
+wie  wo wer was welche welcher welches warum wann nach vor seit bis unter über zwischen durch für gegen ohne um mit
+von vom zu zum zur bei beim in im an am auf aus es er sie wir ihr ich man sich nicht nur auch sehr mehr so dann  dort
+hier ja nein laut jede jeder jedes alle alles dies diese dieser dieses diesem diesen jener sein seine seinen  ihre
+ihren ihrem unser beide einige mehrere viele wenige zudem außerdem jedoch daher deshalb somit damit dabei  danach
+zuerst schließlich insgesamt zusätzlich gemäß während sowie ist sind war waren wird werden hat haben kann  können muss
+müssen soll sollen darf dürfen wurde wurden
+"""
+_FUNCTION_WORDS = frozenset(_LITTLE_WORDS.split())
+_BEFORE_A_NAME = """
+mr mrs ms dr prof professor sir lady lord king queen president herr herrn frau doktor professorin familie firma
+kollege kollegin kollegen chef chefin könig königin präsident präsidentin kaiser papst bischof kanzler  kanzlerin
+minister ministerin
+"""
+_TITLES = frozenset(_BEFORE_A_NAME.split())
+
+_VERBS = """
+is was has had will can says said wrote found took gave made led began asks asked noted reports holds runs works lives
+leads keeps wants needs says thinks told put went came became won lost saw
+"""
+_FINITE = frozenset(_VERBS.split())
+_COMMON_ENDING = re.compile(
+    r"(?:s|ing|ion|ment|ness|ity|ure|ance|ence|ly|ism|age|ship|ware|work|hood|dom|al|ive|able)$"
 )
 
 # ------------------------------------------------------------------------------------------------------------- German
 
-_GERMAN_BEFORE = frozenset(
-    "von mit bei durch für an gegen ohne dass und sowie oder wie als laut nach aus sagt sagte".split()
-)
-_GERMAN_AFTER = frozenset(
-    "hat ist war wird wurde kann muss soll darf will hatte schrieb sagt sagte baute kam ging nahm gab machte fand leitet "
-    "leitete führt führte prüft prüfte misst maß erfand entdeckte gründete".split()
-)
+_GERMAN_VERBS = """
+hat ist war wird wurde kann muss soll darf will hatte schrieb baute kam ging nahm gab machte fand maß sagt leitet führt
+prüft misst
+"""
+_GERMAN_FINITE = frozenset(_GERMAN_VERBS.split())
+_GERMAN_BEFORE = ("von", "mit", "bei", "durch", "nach", "aus", "in")
+_MEASURES = """
+Ende Anfang Mitte Liter Gramm Kilogramm Meter Prozent Stück Teil Art Rang Kapitel Typ Version Tonnen Euro Dollar Grad
+Millionen Milliarden Hälfte Menge Anzahl Reihe Paar Tasse Glas Stunden Minuten Tage Wochen
+"""
+_BEFORE_NOUNS = frozenset(_MEASURES.split())
 _GERMAN_NOUN = re.compile(
-    r"(?:ung|heit|keit|schaft|tion|sion|tät|nis|tum|ment|ismus|chen|ling|anz|enz|ik|ie|ur|age|ei|en|ern|nge|tz|stoff|"
-    r"zeit|teil|zahl|werk|wert|art|raum|haus|stelle|stück|gerät|satz|zeug|wesen|weise|kraft|stand|zug)s?$"
+    r"(?:ung|heit|keit|schaft|tion|sion|tät|nis|tum|ment|ismus|chen|ling|anz|enz|ik|ie|ur|age|ei|tz|stoff|zeit|teil|zahl|"
+    r"werk|wert|art|raum|haus|stelle|stück|gerät|satz|zeug|wesen|weise|kraft|stand|zug|rat|plan|recht|schluss|ende|druck|"
+    r"tag|jahr|welt|land|leute|mann|frau|kind|isch|ische|ischen|ischer|isches)(?:s|en|er|e|n)?$"
 )
+_UNLIKE_A_NOUN = re.compile(r"(?:[aiyx]|[^a]o|ae|sz|th|ij)$")
+"""How few German nouns end, and many names from elsewhere."""
 
 # ----------------------------------------------------------------------------------------------------------- Japanese
 
@@ -88,7 +112,11 @@ def names(text: str, *, german: bool) -> list[Span]:
         text: One sentence.
         german: Whether the language writes all nouns with a capital.
     """
-    return sorted({*_latin(text, german), *_japanese(text)}, key=lambda span: span.start)
+    found: list[Span] = []
+    for span in (*_latin(text, german), *_japanese(text)):
+        if not any(span.start < other.end and other.start < span.end for other in found):
+            found.append(span)
+    return sorted(found, key=lambda span: span.start)
 
 
 def _latin(text: str, german: bool) -> Iterator[Span]:
@@ -98,9 +126,11 @@ def _latin(text: str, german: bool) -> Iterator[Span]:
     headline = len(words) > 2 and len(capitals) == len(words) and not german
     for at, word in enumerate(words):
         written = word.group()
-        if not any(map(str.isalpha, written)) or written.casefold() in _FUNCTION_WORDS:
+        inside = _SHORTENED.sub("", written)
+        if german and (compound := _COMPOUND.fullmatch(inside)):
+            inside = compound.group(1)
+        if not any(map(str.isalpha, inside)) or inside.casefold() in _FUNCTION_WORDS:
             continue
-        inside = written.removesuffix("'s").removesuffix("’s")
         if is_code(inside):
             yield Span(word.start(), word.start() + len(inside))
             continue
@@ -124,28 +154,38 @@ def is_code(word: str) -> bool:
 def _other_name(
     text: str, word: re.Match[str], before: re.Match[str] | None, after: re.Match[str] | None, begins: bool
 ) -> bool:
-    if not begins:
+    written = word.group()
+    if not begins or written in KNOWN_NAMES or written.endswith(("'s", "’s")):
         return True
-    if word.group().endswith(("'s", "’s")):
-        return True
-    return after is not None and _adjacent(text, word, after) and _is_capitalised(after)
+    if after is None or not _adjacent(text, word, after):
+        return False
+    does = after.group() in _FINITE or after.group().endswith("ed")
+    return _is_capitalised(after) or (does and not _COMMON_ENDING.search(written))
 
 
 def _german_name(
     text: str, word: re.Match[str], before: re.Match[str] | None, after: re.Match[str] | None, begins: bool
 ) -> bool:
     written = word.group()
+    if written in KNOWN_NAMES or written.removesuffix("s") in KNOWN_NAMES:
+        return True
     if before is not None and before.group().casefold().rstrip(".") in _TITLES:
         return True
     if _GERMAN_NOUN.search(written):
         return False
-    beside = before is not None and not begins and _adjacent(text, before, word) and _is_capitalised(before)
-    beside = beside or (after is not None and _adjacent(text, word, after) and _is_capitalised(after))
-    if beside:
+    if before is not None and not begins and _adjacent(text, before, word) and _leads_to_a_name(before):
         return True
-    if begins:
-        return after is not None and after.group() in _GERMAN_AFTER
-    return before is not None and before.group() in _GERMAN_BEFORE and (after is None or after.group().islower())
+    if after is not None and _adjacent(text, word, after) and _leads_to_a_name(word) and _is_capitalised(after):
+        return not begins and not _GERMAN_NOUN.search(after.group())
+    bare = begins or (before is not None and before.group() in _GERMAN_BEFORE)
+    follows = after is None or not begins or after.group() in _GERMAN_FINITE or after.group().endswith("te")
+    return bare and follows and _UNLIKE_A_NOUN.search(written) is not None
+
+
+def _leads_to_a_name(word: re.Match[str]) -> bool:
+    """Whether a German word may be the first of a name: no measure, no genitive, no adjective."""
+    written = word.group()
+    return _is_capitalised(word) and written not in _BEFORE_NOUNS and not written.endswith("s")
 
 
 def _adjacent(text: str, first: re.Match[str], second: re.Match[str]) -> bool:
@@ -158,7 +198,7 @@ def _is_capitalised(word: re.Match[str]) -> bool:
 
 
 def _japanese(text: str) -> Iterator[Span]:
-    for pattern in (*_JAPANESE_NAMES, _SURNAME, _PLACE):
+    for pattern in (*_JAPANESE_NAMES, _PLACE, _SURNAME):
         for match in pattern.finditer(text):
             if pattern is not _PLACE or not _NO_PLACE.search(match.group()):
                 yield Span(*match.span())
@@ -224,6 +264,7 @@ def _parts(word: str) -> Sequence[str]:
     return (word, *pieces, "".join(pieces)) if len(pieces) > 1 else (word,)
 
 
+@lru_cache(2**14)
 def folded(word: str) -> str:
     """Without case and accents; ``ä`` and ``ae`` alike."""
     letters = unicodedata.normalize("NFD", word.casefold().removesuffix("'s").removesuffix("’s"))

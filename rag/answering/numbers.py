@@ -1,8 +1,8 @@
 """Numbers in a text, in figures and in words, with their units.
 
-Understood are ``1,234.5``, ``1.234,5``, ``1 234,5`` and ``1'234.5``; full-width figures; ``4.5 million``, ``4,5 Mio.`` and
-``450万``; ``3×10^5``; ranges (``12–16 h`` are 12 h and 16 h); and number words of English, German and Japanese. A number
-that can be read in two ways (``1.234``) counts as both. Every text here is normalised (see
+Understood are ``1,234.5``, ``1.234,5``, ``1 234,5`` and ``1'234.5``; full-width figures; ``4.5 million``, ``4,5 Mio.``
+and ``450万``; ``3×10^5``; ranges (``12–16 h`` are 12 h and 16 h); and number words of English, German and Japanese. A
+number that can be read in two ways (``1.234``) counts as both. Every text here is normalised (see
 :func:`rag.answering.facts.read`).
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rag.answering.units import UNIT, Unit, unit_of
 from rag.types import Span
@@ -64,14 +65,14 @@ _ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![a-z])")
 _JOINED = re.compile(
     r"\s?(?:[-–—~〜～x×]|\bto\b|\bbis\b|\bbetween\b|\band\b|\bund\b|\bor\b|\boder\b|から)\s?", re.IGNORECASE
 )
-_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?\(?(\d{1,3})[.)](?=\s)", re.MULTILINE)
+_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?\(?(\d{1,3})[.)](?=\s)|(?<=\s)\(?(\d{1,2})\)(?=\s)", re.MULTILINE)
 
 
 def numbers(text: str) -> list[Number]:
     """The numbers of a normalised text, in order."""
     found: list[Number] = []
     taken: list[tuple[int, int]] = []
-    items = {match.start(1) for match in _LIST_ITEM.finditer(text)}
+    items = {match.start(match.lastindex or 0) for match in _LIST_ITEM.finditer(text)}
     for match in _VERSION.finditer(text):
         above, slash, below = match.group().partition("/")
         share = frozenset({int(above) / int(below)}) if slash and int(below) else frozenset[float]()
@@ -142,36 +143,30 @@ def _with_myriads(first: float, rest: str) -> float:
 
 # --------------------------------------------------------------------------------------------------- numbers in words
 
-_ENGLISH = {
-    word: float(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-}
-_ENGLISH_TENS = {
-    word: float(10 * at)
-    for at, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
-}
-_ENGLISH_ORDINALS = {
-    word: float(value)
-    for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1
-    )
-}
+_SMALL = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen
+"""
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_NTH = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_KLEIN = """
+null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn
+neunzehn
+"""
+_ZEHNER = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"
+
+
+def _counted(listed: str, start: float = 0.0, step: float = 1.0) -> dict[str, float]:
+    return {word: start + step * at for at, word in enumerate(listed.split())}
+
+
+_ENGLISH = _counted(_SMALL)
+_ENGLISH_TENS = _counted(_TENS, 20.0, 10.0)
+_ENGLISH_ORDINALS = _counted(_NTH, 1.0)
 _ENGLISH_LOOSE = {"once": 1.0, "twice": 2.0, "both": 2.0, "pair": 2.0, "double": 2.0, "triple": 3.0, "half": 0.5,
                   "single": 1.0, "dozen": 12.0, "quarter": 4.0, "couple": 2.0}  # fmt: skip
-_GERMAN = {
-    word: float(value)
-    for value, word in enumerate(
-        "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn "
-        "achtzehn neunzehn".split()
-    )
-}
-_GERMAN_TENS = {
-    word: float(10 * at)
-    for at, word in enumerate("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split(), start=2)
-}
+_GERMAN = _counted(_KLEIN)
+_GERMAN_TENS = _counted(_ZEHNER, 20.0, 10.0)
 _GERMAN_ORDINALS = {"erst": 1.0, "zweit": 2.0, "dritt": 3.0, "viert": 4.0, "fünft": 5.0, "sechst": 6.0, "siebt": 7.0,
                     "acht": 8.0, "neunt": 9.0, "zehnt": 10.0, "elft": 11.0, "zwölft": 12.0}  # fmt: skip
 _GERMAN_LOOSE = {"eins": 1.0, "doppelt": 2.0, "halb": 0.5, "halbe": 0.5, "hälfte": 0.5, "beide": 2.0, "beiden": 2.0,
@@ -187,7 +182,8 @@ _ENGLISH_WORDS = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL_WORDS = re.compile(rf"\b(?:{'|'.join(_ENGLISH_ORDINALS)})s?\b", re.IGNORECASE)
-_GERMAN_WORD = re.compile(rf"\b[{_LETTER}]+\b(?:\s(?P<scale>Millionen|Milliarden?|Billionen))?(?:[ -](?P<of>{UNIT}))?")
+_GERMAN_WORD = re.compile(rf"\b[{_LETTER}]+\b")
+_AFTER_A_WORD = re.compile(rf"(?:\s(?P<scale>Millionen|Milliarden?|Billionen))?(?:[ -](?P<of>{UNIT}))?")
 _KANJI_RUN = re.compile(rf"(?<!\d)[{''.join([*_KANJI, *_KANJI_TENS])}][{''.join([*_KANJI, *_KANJI_TENS])}万億兆]*")
 
 
@@ -206,13 +202,15 @@ def _in_words(text: str) -> Iterator[Number]:
     for match in re.finditer(rf"\b(?:{'|'.join(_ENGLISH_LOOSE)})\b", text, re.IGNORECASE):
         yield Number(Span(*match.span()), frozenset({_ENGLISH_LOOSE[match.group().casefold()]}), loose=True)
     for match in _GERMAN_WORD.finditer(text):
-        word = match.group().split()[0].split("-")[0].casefold()
-        value_of_word = _german(word)
+        value_of_word = _german(match.group().casefold())
         if value_of_word is not None:
             value, loose = value_of_word
-            value *= _SCALES.get((match["scale"] or "").casefold(), (1.0,))[0]
-            unit = unit_of(match["of"]) if match["of"] else None
-            yield Number(Span(*match.span()), frozenset({value}), unit, loose=loose or value < _SURELY_COUNTED)
+            after = _AFTER_A_WORD.match(text, match.end())
+            end = after.end() if after else match.end()
+            if after and after["scale"]:
+                value *= _SCALES[after["scale"].casefold()][0]
+            unit = unit_of(after["of"]) if after and after["of"] else None
+            yield Number(Span(match.start(), end), frozenset({value}), unit, loose=loose or value < _SURELY_COUNTED)
     for match in _KANJI_RUN.finditer(text):
         value_of_run = _kanji(match.group())
         if value_of_run is not None:
@@ -224,6 +222,7 @@ _SURELY_COUNTED = 3.0
 """Words below ("one of them", "the two") count for too little to be called wrong."""
 
 
+@lru_cache(2**14)
 def _german(word: str) -> tuple[float, bool] | None:
     """The value of a German number word and whether it is loose: ``fünfundzwanzig``, ``dritten``, ``viereinhalb``."""
     if word in _GERMAN_LOOSE:

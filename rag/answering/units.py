@@ -30,14 +30,14 @@ DEGREES = Unit("degrees", 1.0)
 """A degree that does not say of what: of an angle, or of a temperature."""
 
 _PREFIXES = {
-    "": 1.0, "n": 1e-9, "µ": 1e-6, "μ": 1e-6, "u": 1e-6, "m": 1e-3, "c": 1e-2, "d": 1e-1, "h": 1e2, "k": 1e3,
+    "": 1.0, "n": 1e-9, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "c": 1e-2, "d": 1e-1, "h": 1e2, "k": 1e3,
     "M": 1e6, "G": 1e9, "T": 1e12,
 }  # fmt: skip
 _SYMBOLS: dict[str, Unit] = {}
 for _bases, _measures, _scale, _allowed in (
-    ("m", "length", 1.0, " n µ μ u m c d k"),
+    ("m", "length", 1.0, " n µ μ m c d k"),
     ("g", "mass", 1.0, " n µ μ m k"),
-    ("s", "time", 1.0, " n µ μ u m"),
+    ("s", "time", 1.0, " n µ μ m"),
     ("l L", "length^3", 1e-3, " µ μ m c d h"),
     ("A", "current", 1.0, " n µ μ m k"),
     ("V", "voltage", 1.0, " µ μ m k"),

@@ -18,6 +18,11 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 
+# Nor after the number of a day or a century in German, with the word that comes before it.
+_GERMAN_ORDINAL = re.compile(
+    r"\b(?:am|vom|zum|beim|im|bis|ab|seit|und|der|die|das|dem|den|des|jeden)\s\d{1,2}\.$", re.IGNORECASE
+)
+
 _LIST_NUMBER = re.compile(r"\s*(?:[-*+]\s+)?\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z])[.)]")
 _LONGEST_NUMBER = 20  # characters
 
@@ -37,7 +42,8 @@ def parts(text: str, span: Span, separator: re.Pattern[str]) -> Iterator[Span]:
 
 def _ends(sentence: str) -> bool:
     """Whether what seems to be a sentence is one: it ends in no abbreviation, and is no number of a list's item."""
-    if _ABBREVIATION.search(sentence[-12:].rstrip()):
+    end = sentence[-12:].rstrip()
+    if _ABBREVIATION.search(end) or _GERMAN_ORDINAL.search(end):
         return False
     return len(sentence) > _LONGEST_NUMBER or _LIST_NUMBER.fullmatch(sentence) is None
 

@@ -815,7 +815,7 @@ class Engine:
             writer=chat if hyde else None,
             by_tokens=is_affordable(embedder),
             reranker=self._models.reranker()[0] if sorts else None,
-            strictness=kept.evidence,
+            strictness=kept.evidence if kept.evidence_embedder == embedder.identity.model else 0.0,
         )
 
     def _holder(self, library: str, chunk_id: str) -> tuple[Library, Chunk] | None:

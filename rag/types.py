@@ -473,6 +473,7 @@ class LibrarySettings:
         rerank: A cross-encoder sorts what was found, where its weights are on disk.
         evidence: How much stronger the evidence must be than Footnote asks for by itself before a question is answered,
             in log-odds: 1 asks for odds e times as good, -1 is content with odds e times worse.
+        evidence_embedder: The embedder that this was chosen with, by its model's name; it holds with no other.
     """
 
     include: tuple[str, ...] = ()
@@ -487,6 +488,7 @@ class LibrarySettings:
     hyde: bool = False
     rerank: bool = False
     evidence: float = 0.0
+    evidence_embedder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

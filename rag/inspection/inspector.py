@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -293,6 +293,19 @@ class Inspector:
         if answers and chat is None:
             raise ModelMissing("There is no chat model to ask.", "Measure the search alone, or fetch a model.")
         kept, identity = library.catalog.settings(), library.catalog.embedder()
+    def cut_off(self, library: str) -> float:
+        """The library's own cut-off for the evidence, as it is at work; 0 where it is Footnote's."""
+        catalog = self.library(library).catalog
+        kept, identity = catalog.settings(), catalog.embedder()
+        return kept.evidence if identity and kept.evidence_embedder == identity.model else 0.0
+
+    def keep_cut_off(self, library: str, strictness: float) -> None:
+        """Keeps a cut-off for a library and the embedder that built it; 0 goes back to Footnote's."""
+        catalog = self.library(library).catalog
+        identity = catalog.embedder()
+        embedder = identity.model if identity and strictness else ""
+        catalog.set_settings(replace(catalog.settings(), evidence=strictness, evidence_embedder=embedder))
+
         profile, longest = (
             kept.chunk_profile or self.settings.chunk_profile, kept.chunk_tokens or self.settings.chunk_tokens
         )  # fmt: skip
@@ -308,7 +321,7 @@ class Inspector:
             chunks=library.catalog.counts()[1],
             index=evaluation.index_mark(library),
             settings=", ".join(settings),
-            strictness=kept.evidence,
+            strictness=self.cut_off(library.name),
         )
 
     # ------------------------------------------------------------------------------------- experiments and maps

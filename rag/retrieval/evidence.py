@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, pstdev
 from typing import Any
 
 from rag.retrieval.clause import SURE
@@ -34,6 +34,9 @@ FEATURES = ("cosine", "contrast", "coverage", "margin", "agreement")
 
 FEATURES_ACROSS = ("cosine", "contrast")
 """What is weighed where the passages found are in another language than the question: words say nothing there."""
+
+FEATURES_UNMEASURED = ("coverage", "margin", "agreement", "standing")
+"""What is weighed where it is not known what the embedder's cosines mean: nothing that depends on their scale."""
 
 FEWEST_HITS = 6
 """Below this there is no background to stand out from."""
@@ -89,18 +92,20 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The models for one embedder: the question in the language of the passages found, and in another."""
+    """The models for one embedder: the question in the language of the passages found, and in another; and one for
+    embedders that none was fitted for, which refuses nothing by itself and is there to be calibrated."""
 
     embedder: str
     within: Model
     across: Model
+    unmeasured: Model
 
 
 @cache
 def fitted() -> Fitted:
     """The models of :data:`FITTED`."""
     stored: dict[str, Any] = json.loads(FITTED.read_text(encoding="utf-8"))
-    return Fitted(stored["embedder"], Model(**stored["within"]), Model(**stored["across"]))
+    return Fitted(stored["embedder"], *(Model(**stored[name]) for name in ("within", "across", "unmeasured")))
 
 
 def judge(
@@ -118,7 +123,8 @@ def judge(
         hits: The final ranking.
         query: What was searched.
         query_terms: Its terms with their weights.
-        embedder: The embedder's name; with another than the models were fitted for, nothing is refused.
+        embedder: The embedder's name; with another than the models were fitted for, only the library's own cut-off
+            refuses anything.
         strictness: The library's own cut-off (see :attr:`rag.types.LibrarySettings.evidence`).
     """
     stages = {stage.name: stage for stage in legs}
@@ -134,10 +140,9 @@ def judge(
         return Evidence(Verdict.ENOUGH, f"The section that is asked for is in the notes: {figures}.", features)
     if len(dense.hits) < FEWEST_HITS:
         return Evidence(Verdict.SOME, f"Too few passages to judge by: {figures}.", features)
-    if embedder != fitted().embedder:
-        verdict = Verdict.ENOUGH if features["coverage"] >= _COVERED else Verdict.SOME
-        return Evidence(verdict, f"What {embedder}'s cosines mean was not measured: {figures}.", features)
     across = is_across(query, dense)
+    if embedder != fitted().embedder:
+        return _unmeasured(features, figures, embedder, 0.0 if across else strictness, across)
     shipped = fitted().across if across else fitted().within
     model, strength = shipped.stricter(strictness), shipped.strength(features)
     figures += (
@@ -149,6 +154,19 @@ def judge(
     features |= {"across languages": float(across), "strength": strength, ABOVE: above}
     verdict = model.verdict(strength)
     return Evidence(verdict, f"{_SAYS[verdict]}: {figures}.", features)
+
+
+def _unmeasured(features: dict[str, float], figures: str, embedder: str, strictness: float, across: bool) -> Evidence:
+    """The verdict where nothing was fitted for the embedder: *none* only by the library's own cut-off."""
+    shipped = fitted().unmeasured
+    strength, model = shipped.strength(features), shipped.stricter(strictness)
+    verdict = Verdict.ENOUGH if features["coverage"] >= _COVERED else Verdict.SOME
+    if not across:  # where words say nothing, neither does the model
+        features |= {"strength": strength, ABOVE: _log_odds(strength) - _log_odds(shipped.none)}
+    if strictness and model.verdict(strength) is Verdict.NONE:
+        why = f"{figures}; strength {strength:.2f} (none below {model.none:.2f}, as kept for this library)"
+        return Evidence(Verdict.NONE, f"{_SAYS[Verdict.NONE]}: {why}.", features)
+    return Evidence(verdict, f"What {embedder}'s cosines mean was not measured: {figures}.", features)
 
 
 def _log_odds(chance: float) -> float:
@@ -163,17 +181,20 @@ def measure(dense: Stage, lexical: Stage | None, hits: Sequence[Hit], query_term
         ``cosine``, the best; ``contrast``, how far it stands above the background, the mean of the lower half of the
         hits; ``coverage``, the share of the question's informative words that one of the first three passages holds;
         ``margin``, how far the best BM25 score stands above the sixth, as a share of it; ``agreement``, one by the rank
-        in the keyword leg of the passage that the dense leg put first.
+        in the keyword leg of the passage that the dense leg put first; ``standing``, the contrast by the standard
+        deviation of the other hits' cosines.
     """
     cosines = [hit.score for hit in dense.hits]
     found = lexical.hits if lexical else ()
     first = dense.hits[0].chunk.id
+    contrast, spread = cosines[0] - fmean(cosines[len(cosines) // 2 :]), pstdev(cosines[1:] or cosines)
     return {
         "cosine": cosines[0],
-        "contrast": cosines[0] - fmean(cosines[len(cosines) // 2 :]),
+        "contrast": contrast,
         "coverage": max((query_terms.coverage(hit.chunk) for hit in hits[:_FIRST]), default=0.0),
         "margin": 1 - found[min(5, len(found) - 1)].score / found[0].score if found else 0.0,
         "agreement": next((1 / hit.rank for hit in found if hit.chunk.id == first), 0.0),
+        "standing": contrast / spread if spread else 0.0,
     }
 
 

@@ -12,7 +12,7 @@ from gradio.utils import get_upload_folder
 from rag.engine import SAMPLES
 from rag.errors import RagError, SourceError
 from rag.types import Change, JobStatus, SyncPlan
-from rag.ui import dropped, papers_box, render_ingest, settings_box, texts
+from rag.ui import dropped, papers_box, render_ingest, render_machine, settings_box, texts
 from rag.ui.desk import Desk, script, told
 from rag.ui.render import escape, notice
 from rag.ui.render_ingest import Show
@@ -272,7 +272,8 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
         except SourceError as error:
             return _gone(desk, in_library, folder, error)
         known = any(file.record is not None for file in plan.files)
-        return render_ingest.plan(plan, verified=verify, known=known)
+        sharing = render_machine.in_a_sync(engine.inspector.sharing_plan(in_library)) if plan.work else ""
+        return render_ingest.plan(plan, verified=verify, known=known, sharing=sharing)
 
     def started(in_library: str) -> dict[Any, Any]:
         return {timer: gr.Timer(active=True), tab.plan: "", **job_updates(tab, engine.job(in_library))}
@@ -351,8 +352,11 @@ def wire_ingest(desk: Desk, tab: IngestTab, library: gr.State, timer: gr.Timer) 
 
     @told
     def save(in_library: str, *fields: Any) -> dict[Any, Any]:
-        settings = replace(settings_box.typed(*fields), evidence=engine.library_settings(in_library).evidence)
-        engine.set_library_settings(in_library, settings)
+        kept = engine.library_settings(in_library)
+        typed = settings_box.typed(*fields)
+        engine.set_library_settings(
+            in_library, replace(typed, evidence=kept.evidence, evidence_embedder=kept.evidence_embedder)
+        )
         plans = plans_of_all(desk, in_library)
         done = render_ingest.touched(plans) if plans else notice(texts.SETTINGS_SAVED, kind="quiet")
         return {tab.settings.saved: done, tab.state: folder_state(desk, in_library)}

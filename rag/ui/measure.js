@@ -6,6 +6,7 @@ element.addEventListener("click", async (event) => {
   const row = button.closest("tr[data-question]");
   if (what === "look") trigger("look", { question: row.dataset.question });
   if (what === "drop") trigger("drop", { question: row.dataset.question });
+  if (what === "sample") trigger("sample", {});
   if (what === "export") {
     const lines = await server.export({ library: props.library });
     const link = document.createElement("a");

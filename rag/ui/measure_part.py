@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import gradio as gr
@@ -144,7 +144,7 @@ def updates(desk: Desk, part: MeasurePart, library: str) -> dict[Any, Any]:
     inspector = desk.engine.inspector
     listed, runs = inspector.questions(library), inspector.runs(library)
     run = runs[-1] if runs else None
-    kept = desk.engine.library_settings(library).evidence
+    kept = inspector.cut_off(library)
     has_model = desk.engine.status().chat is not None
     current = run is None or inspector.is_current(library, run)
     if part.measuring is not None and not current:
@@ -302,11 +302,10 @@ def wire_measure(desk: Desk, part: MeasurePart, library: gr.State, parts: gr.Tab
     @told
     def move(in_library: str, place: float) -> str:
         found, chosen = _cut_at(desk, in_library, place)
-        return render_measure.calibration(found, chosen, engine.library_settings(in_library).evidence)
+        return render_measure.calibration(found, chosen, engine.inspector.cut_off(in_library))
 
     def set_cut(in_library: str, strictness: float, said: str) -> dict[Any, Any]:
-        settings = engine.library_settings(in_library)
-        engine.set_library_settings(in_library, replace(settings, evidence=strictness))
+        engine.inspector.keep_cut_off(in_library, strictness)
         gr.Info(escape(said), title="")
         return updates(desk, part, in_library)
 

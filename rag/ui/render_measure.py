@@ -20,13 +20,14 @@ _LOWER_IS_BETTER = ("wrongly refused", "seconds")
 # ---------------------------------------------------------------------------------------------------------- questions
 
 
-def questions(listed: Sequence[Question], run: Run | None, missing: Mapping[str, str]) -> str:
+def questions(listed: Sequence[Question], run: Run | None, missing: Mapping[str, str], *, sample: bool = False) -> str:
     """The questions with what answers them and how each went in the latest run, those that went wrong first.
 
     Args:
         listed: The library's questions.
         run: The latest run; None before the first.
         missing: By the id of a question, why no search can find its place.
+        sample: Whether this is the library of the sample notes, for which there are questions.
     """
     tools = (
         f'<label class="fn-file"><input type="file" accept=".jsonl,.json,.txt" data-do="import">'
@@ -40,18 +41,25 @@ def questions(listed: Sequence[Question], run: Run | None, missing: Mapping[str,
         f'<small>{escape(count) if listed else ""}</small></h3><div class="fn-tools">{tools}</div></div>'
     )
     if not listed:
-        return f'<section class="fn-box fn-questions">{head}{notice(texts.QUESTIONS_NONE, kind="quiet")}</section>'
+        take = f'<button type="button" data-do="sample">{escape(texts.QUESTIONS_SAMPLE)}</button>'
+        offer = f'<div class="fn-actions">{take}</div>' if sample else ""
+        none = notice(texts.QUESTIONS_NONE, kind="quiet")
+        return f'<section class="fn-box fn-questions">{head}{none}{offer}</section>'
     results = {result.question: result for result in run.results} if run is not None else {}
     ranked = sorted(listed, key=lambda question: _order(question, results.get(question.id), missing))
     rows = "".join(_row(one, results.get(one.id), missing.get(one.id, "")) for one in ranked[:LISTED])
     more = len(ranked) - LISTED
     told = f'<p class="fn-quiet">{escape(texts.QUESTIONS_MORE.format(count=figure(more)))}</p>' if more > 0 else ""
+    names = (texts.COLUMN_QUESTION, texts.COLUMN_ANSWERED_BY, texts.COLUMN_LATEST, texts.COLUMN_ACTIONS)
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    table = _table(texts.SECTION_QUESTIONS, columns, rows)
+    return f'<section class="fn-box fn-questions">{head}{table}{told}</section>'
+
+
+def _table(label: str, columns: str, rows: str) -> str:
     return (
-        f'<section class="fn-box fn-questions">{head}<div class="fn-table" tabindex="0" role="region" '
-        f'aria-label="{escape(texts.SECTION_QUESTIONS)}"><table><thead><tr>'
-        f'<th scope="col">{escape(texts.COLUMN_QUESTION)}</th><th scope="col">{escape(texts.COLUMN_ANSWERED_BY)}</th>'
-        f'<th scope="col">{escape(texts.COLUMN_LATEST)}</th><th scope="col">{escape(texts.COLUMN_ACTIONS)}</th>'
-        f"</tr></thead><tbody>{rows}</tbody></table></div>{told}</section>"
+        f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
+        f"<thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 
@@ -123,28 +131,59 @@ def running(done: int, total: int, right: int, stopping: bool) -> str:
     return progress(done, total, texts.MEASURE_RUNNING.format(done=figure(done), total=figure(total), right=right))
 
 
-def results(run: Run | None, before: Run | None) -> str:
-    """What a run says, and how it differs from the one before; nothing before the first run."""
-    if run is None:
+def results(runs: Sequence[Run], *, current: bool) -> str:
+    """What the latest run says, and how it differs from the one before; nothing before the first run.
+
+    Args:
+        runs: The runs that are kept, oldest first.
+        current: Whether the library's files are still those of the latest run.
+    """
+    if not runs:
         return ""
+    run, before = runs[-1], runs[-2] if len(runs) > 1 else None
     differences = {one.name: one for one in compared(before, run)} if before is not None else {}
     rows = "".join(_measure(one, differences.get(one.name)) for one in measures(run.results))
     against = f'<th scope="col">{escape(texts.COLUMN_AGAINST)}</th>' if differences else ""
     stopped = notice(texts.RUN_STOPPED.format(count=figure(len(run.results)))) if run.stopped else ""
     failed = sum(bool(one.error) for one in run.results)
+    stopped += "" if current else notice(texts.RUN_OLD)
     stopped += notice(many(failed, texts.RUN_FAILED_ONE, texts.RUN_FAILED)) if failed else ""
     changed = f"<p>{escape(_changes(before.conditions, run.conditions))}</p>" if before is not None else ""
+    columns = (
+        f'<th scope="col">{escape(texts.COLUMN_MEASURE)}</th>'
+        f'<th scope="col" class="num">{escape(texts.COLUMN_VALUE)}</th>'
+        f'<th scope="col">{term("interval", texts.COLUMN_INTERVAL)}</th>'
+        f'<th scope="col" class="num">{escape(texts.COLUMN_QUESTIONS)}</th>{against}'
+    )
     return (
         f'<section class="fn-box fn-measures"><h3>{escape(texts.SECTION_MEASURES)} '
         f"<small>{escape(date(run.at))}</small></h3>{stopped}{_in_short(run.results)}"
         f'<p class="fn-quiet">{escape(_conditions(run))}</p>{changed}'
-        f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.SECTION_MEASURES)}"><table><thead>'
-        f'<tr><th scope="col">{escape(texts.COLUMN_MEASURE)}</th>'
-        f'<th scope="col" class="num">{escape(texts.COLUMN_VALUE)}</th>'
-        f'<th scope="col">{term("interval", texts.COLUMN_INTERVAL)}</th>'
-        f'<th scope="col" class="num">{escape(texts.COLUMN_QUESTIONS)}</th>{against}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div></section>"
+        f"{_table(texts.SECTION_MEASURES, columns, rows)}{_earlier(runs)}</section>"
     )
+
+
+def _earlier(runs: Sequence[Run]) -> str:
+    """All runs that are kept, the latest first, with a few figures each."""
+    if len(runs) < 2:
+        return ""
+    shown = ("recall@5", "mrr", "refused", "wrongly refused")
+    head = "".join(f'<th scope="col" class="num">{term(one, texts.MEASURE_NAMES.get(one, one))}</th>' for one in shown)
+    rows = ""
+    for run in reversed(runs):
+        found = {one.name: one for one in measures(run.results)}
+        cells = "".join(f'<td class="num">{f"{found[one].value:.2f}" if one in found else "–"}</td>' for one in shown)
+        rows += (
+            f'<tr><th scope="row">{escape(date(run.at))}</th><td class="num">{figure(len(run.results))}</td>{cells}'
+            f"<td>{escape(_conditions(run))}</td></tr>"
+        )
+    columns = (
+        f'<th scope="col">{escape(texts.COLUMN_RUN)}</th>'
+        f'<th scope="col" class="num">{escape(texts.COLUMN_QUESTIONS)}</th>{head}'
+        f'<th scope="col">{escape(texts.COLUMN_CONDITIONS)}</th>'
+    )
+    title = texts.RUNS_EARLIER.format(count=figure(len(runs)))
+    return f'<details class="fn-fold"><summary>{escape(title)}</summary>{_table(texts.RUNS, columns, rows)}</details>'
 
 
 def _in_short(found: Sequence[Result]) -> str:
@@ -202,8 +241,9 @@ def _difference(difference: Difference) -> str:
 def _conditions(run: Run) -> str:
     made = run.conditions
     asked = texts.RUN_WITH_MODEL.format(model=made.model) if made.model else texts.RUN_SEARCH_ONLY
+    cut = f", {texts.RUN_CUT.format(strictness=f'{made.strictness:+.2f}')}" if made.strictness else ""
     return texts.RUN_CONDITIONS.format(
-        asked=asked, embedder=made.embedder, chunks=figure(made.chunks), settings=made.settings
+        asked=asked, embedder=made.embedder, chunks=figure(made.chunks), settings=made.settings + cut
     )
 
 

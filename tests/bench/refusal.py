@@ -1,6 +1,6 @@
 """Does the verdict on the evidence tell what the notes speak of from what they do not?
 
-``python -m tests.bench.refusal [--fit] [--near-miss N]``
+``python -m tests.bench.refusal [--fit] [--fit-unmeasured] [--near-miss N]``
 
 For each of five languages: the kept articles of ``qa/refusal`` as notes, questions about them (wrongly refused when the
 verdict is *none*) and about removed articles (rightly refused). Beside each language's notes alone, a few articles of
@@ -9,7 +9,8 @@ library; and questions in another language than the notes. Exits with 1 where a 
 absent topics 95 % refused, of those that the notes answer at most 5 %; across languages at most 5 % of each pair.
 
 ``--fit`` fits ``rag/retrieval/evidence.json`` anew on the half of the articles that is there to develop with, and then
-measures on the other half. ``--near-miss N`` asks the embedded model N questions of SQuAD 2, half of them without an
+measures on the other half. ``--fit-unmeasured`` fits only the model for embedders that no other one was fitted for, on
+each language's notes alone. ``--near-miss N`` asks the embedded model N questions of SQuAD 2, half of them without an
 answer in the paragraphs that speak of their topic.
 """
 
@@ -71,12 +72,17 @@ def main() -> None:
     """Searches everything, fits where that is wanted, and prints the rates."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fit", action="store_true", help="fit the verdict anew, and store it")
+    parser.add_argument("--fit-unmeasured", action="store_true", help="only this: fit the model for other embedders")
     parser.add_argument("--near-miss", type=int, default=0, metavar="N", help="only this: ask the model N questions")
     options = parser.parse_args()
     prepare_environment()
     embedder = CachedEmbedder(BundledEmbedder(), Kept())
     if options.near_miss:
         near_miss(options.near_miss, embedder)
+        return
+    if options.fit_unmeasured:
+        stored = json.loads(evidence.FITTED.read_text(encoding="utf-8"))
+        _store(stored | {"unmeasured": unmeasured(list(observe_alone(embedder)))})
         return
     observed = list(observe(embedder))
     if options.fit:
@@ -124,8 +130,7 @@ def _answer(answering: Answering, question: str) -> Trace:
 def observe(embedder: Embedder) -> Iterator[Observation]:
     """All searches of the benchmark."""
     material = {language: _named(language, *sets.refusal(name)) for language, name in LANGUAGES.items()}
-    for language, (kept, absent) in material.items():
-        yield from _searched("alone", kept.passages, {language: (kept.questions, absent)}, embedder)
+    yield from observe_alone(embedder)
     for language, (kept, absent) in material.items():
         few = set(list(dict.fromkeys(passage.article for passage in kept.passages))[::3])
         passages = [passage for passage in kept.passages if passage.article in few]
@@ -140,6 +145,13 @@ def observe(embedder: Embedder) -> Iterator[Observation]:
         there = {passage.article for passage in notes.passages}
         asked = [question for question in kept.questions if question.article in there]
         yield from _searched("across", notes.passages, {pair: (asked, absent)}, embedder)
+
+
+def observe_alone(embedder: Embedder) -> Iterator[Observation]:
+    """The searches in each language's notes alone."""
+    for language, name in LANGUAGES.items():
+        kept, absent = _named(language, *sets.refusal(name))
+        yield from _searched("alone", kept.passages, {language: (kept.questions, absent)}, embedder)
 
 
 def _named(language: str, kept: Material, absent: tuple[Question, ...]) -> tuple[Material, tuple[Question, ...]]:
@@ -194,7 +206,29 @@ def fit(observed: Sequence[Observation], embedder: str) -> dict[str, Any]:
         "questions": len(seen),
         "within": _model(within, evidence.FEATURES, ["all"] * len(within)),
         "across": _model(across, evidence.FEATURES_ACROSS, [observation.name for observation in across]),
+        "unmeasured": unmeasured(seen),
     }
+
+
+def unmeasured(observed: Sequence[Observation]) -> dict[str, Any]:
+    """The model for embedders that no other one was fitted for, as it is stored; by itself it refuses nothing."""
+    seen = [one for one in observed if one.features and not one.held_out and not one.features[ACROSS]]
+    found = _model(seen, evidence.FEATURES_UNMEASURED, ["all"] * len(seen))
+    held = [one for one in observed if one.features and one.held_out and not one.features[ACROSS]]
+    _print_order(found, held)
+    return found | {"none": 0.0}
+
+
+def _print_order(found: Mapping[str, Any], held: Sequence[Observation]) -> None:
+    """How often a question that the notes answer comes out stronger than one that they do not speak of."""
+    model = evidence.Model(**found)
+    for name in dict.fromkeys(one.name for one in held):
+        there, absent = (
+            [model.strength(one.features) for one in held if one.name == name and one.answerable is answerable]
+            for answerable in (True, False)
+        )
+        above = fmean(one > other for one in there for other in absent)
+        print(f"unmeasured, held out, {name:<8}{above:>9.3f}   ({len(there)} and {len(absent)})", flush=True)
 
 
 def _model(seen: Sequence[Observation], names: Sequence[str], kinds: Sequence[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from material import make_chunk, make_hit
 
 from rag.retrieval import evidence
 from rag.retrieval.clause import SURE, UNSURE
-from rag.retrieval.evidence import FEATURES, FEATURES_ACROSS, Model, fitted, is_across, judge, measure
+from rag.retrieval.evidence import ABOVE, FEATURES, FEATURES_ACROSS, Model, fitted, is_across, judge, measure
 from rag.retrieval.lexical import QueryTerms
 from rag.types import Evidence, Hit, Stage, Verdict
 
@@ -28,11 +28,19 @@ def _lexical(*scores: float) -> Stage:
     return Stage("lexical", "bm25", tuple(hits), 0.0)
 
 
-def _judge(first: float, text: str, *, others: int = 9, embedder: str = "", legs: tuple[Stage, ...] = ()) -> Evidence:
+def _judge(
+    first: float,
+    text: str,
+    *,
+    others: int = 9,
+    embedder: str = "",
+    legs: tuple[Stage, ...] = (),
+    strictness: float = 0.0,
+) -> Evidence:
     dense = _dense(first, text, others)
     bm25 = (9.0, 2.0, 2.0, 2.0, 2.0, 2.0) if text == NOTE else (2.1, 2.0, 2.0, 2.0, 2.0, 2.0)
     stages = (dense, _lexical(*bm25), *legs)
-    return judge(stages, dense.hits, QUESTION, WORDS, embedder or fitted().embedder)
+    return judge(stages, dense.hits, QUESTION, WORDS, embedder or fitted().embedder, strictness)
 
 
 def test_what_the_notes_say_is_enough_and_what_they_do_not_is_none() -> None:
@@ -69,12 +77,17 @@ def test_the_language_is_that_of_most_of_the_first_passages() -> None:
 
 def test_features_by_hand() -> None:
     dense = _dense(0.9, NOTE)
+    dense = replace(dense, hits=(*dense.hits[:-1], replace(dense.hits[-1], score=0.81)))
     second = make_hit(OTHER, 2, 4.0, id=dense.hits[0].chunk.id)
     lexical = Stage("lexical", "bm25", (make_hit("x", 1, 10.0, id="y"), second, make_hit("z", 3, 1.0, id="z")), 0.0)
     features = measure(dense, lexical, (Hit(make_chunk("A relief valve."), 0.1, 1),), WORDS)
     assert features == pytest.approx(
-        {"cosine": 0.9, "contrast": 0.9 - 0.78, "coverage": 0.5, "margin": 1 - 1.0 / 10.0, "agreement": 1 / 2}
-    )
+        {
+            "cosine": 0.9, "contrast": 0.9 - 0.786, "coverage": 0.5, "margin": 1 - 1.0 / 10.0, "agreement": 1 / 2,
+            "standing": (0.9 - 0.786) / (0.03 * math.sqrt(8) / 9),
+        }
+    )  # fmt: skip
+    assert measure(_dense(0.9, NOTE), lexical, dense.hits, WORDS)["standing"] == 0.0
     nothing = measure(dense, None, dense.hits, WORDS)
     assert (nothing["margin"], nothing["agreement"]) == (0.0, 0.0)
 
@@ -95,6 +108,32 @@ def test_an_embedder_whose_cosines_nobody_measured_is_never_refused() -> None:
     assert verdict.verdict is Verdict.SOME
     assert "BAAI/bge-m3" in verdict.reason
     assert _judge(0.2, NOTE, embedder="BAAI/bge-m3").verdict is Verdict.ENOUGH
+
+
+def test_an_embedder_that_nobody_measured_refuses_by_the_librarys_own_cut_off_only() -> None:
+    weak = _judge(0.79, OTHER, embedder="BAAI/bge-m3")
+    strong = _judge(0.90, NOTE, embedder="BAAI/bge-m3")
+    assert weak.features[ABOVE] < strong.features[ABOVE]
+    between = (weak.features[ABOVE] + strong.features[ABOVE]) / 2
+    refused = _judge(0.79, OTHER, embedder="BAAI/bge-m3", strictness=between)
+    assert refused.verdict is Verdict.NONE
+    assert "as kept for this library" in refused.reason
+    assert _judge(0.90, NOTE, embedder="BAAI/bge-m3", strictness=between).verdict is Verdict.ENOUGH
+    across = _judge(0.79, GERMAN, embedder="BAAI/bge-m3", strictness=between)
+    assert across.verdict is Verdict.SOME
+    assert ABOVE not in across.features
+
+
+def test_a_library_may_ask_for_more_or_less_than_footnote_does() -> None:
+    found = _judge(0.90, NOTE)
+    above = found.features[ABOVE]
+    assert above > 0
+    assert _judge(0.90, NOTE, strictness=above + 0.01).verdict is Verdict.NONE
+    assert _judge(0.90, NOTE, strictness=above - 0.01).verdict is Verdict.ENOUGH
+    lacking = _judge(0.79, OTHER)
+    assert lacking.features[ABOVE] < 0
+    assert _judge(0.79, OTHER, strictness=lacking.features[ABOVE] - 0.01).verdict is Verdict.SOME
+    assert "(none below 0.47, enough" in found.reason
 
 
 def test_a_section_that_was_asked_for_and_found_is_enough() -> None:

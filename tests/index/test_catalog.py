@@ -1,5 +1,6 @@
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from rag.types import (
     Answer,
     Evidence,
     FileState,
+    Hidden,
     Hit,
     Page,
     PageVerdict,
@@ -270,3 +272,32 @@ def test_chunk_ids_are_those_of_one_library(tmp_path: Path) -> None:
     for catalog, id_ in zip(catalogs, (one, two), strict=True):
         assert id_.startswith(f"{catalog.source(1)}.")
         catalog.close()
+
+
+def test_what_is_hidden_stays_with_its_chunk_through_edits(catalog: Catalog) -> None:
+    file = make_file("a.md")
+    pieces = [Piece(Span(0, 5), (), None, None, 1), Piece(Span(6, 12), (), None, None, 1)]
+    ids = catalog.next_chunk_ids(file, 2)
+    ending = Indexed(FileState.INDEXED, "", "s", "r")
+    hidden = Hidden(Span(4, 8), "colour")
+    catalog.put_file(file, replace(make_document("plain secret"), hidden=(hidden,)), pieces, ids, ending)
+    assert [chunk.hidden for chunk in catalog.chunks_of(1)] == [(hidden,), (hidden,)]
+    moved = Hidden(Span(7, 13), "tiny")
+    later = [Piece(Span(1, 6), (), None, None, 1), Piece(Span(7, 13), (), None, None, 1)]
+    catalog.put_file(file, replace(make_document("\nplain secret"), hidden=(moved,)), later, ids, ending)
+    assert [chunk.hidden for chunk in catalog.chunks_of(1)] == [(), (moved,)]
+
+
+def test_a_library_of_the_format_before_is_brought_up_and_keeps_everything(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    with closing(Catalog(path)) as catalog:
+        (id_,) = _put(catalog, "a.md", "the pump")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE chunk DROP COLUMN hidden")
+        connection.execute("PRAGMA user_version = 3")
+    for _ in range(2):
+        with closing(Catalog(path)) as catalog:
+            (chunk,) = catalog.chunks_of(1)
+            assert (chunk.id, chunk.text, chunk.hidden) == (id_, "the pump", ())
+            assert list(catalog.search_terms(["pump"], 5)) == [id_]
+            assert catalog.damage() == ""

@@ -21,6 +21,7 @@ from rag.answering.facts import Held, Speech, read
 from rag.answering.names import names
 from rag.answering.numbers import Number, numbers
 from rag.answering.units import can_be_compared
+from rag.index.chunking.sentences import sentences
 from rag.types import Answer, Chunk, Span
 
 
@@ -67,7 +68,7 @@ def compare_answers(
     """
     about = _About(_words(question), _numbers(question), question)
     lefts, rights = _sentences(left, about), _sentences(right, about)
-    held = [(Held([text]), _words(text)) for text in map(shown_to_model, passages)]
+    held = [_passage(chunk) for chunk in passages]
     relations = {(one.span, other.span): _relation(one, other, about) for one in lefts for other in rights}
 
     def to_right(one: _Sentence, other: _Sentence) -> _Relation:
@@ -105,18 +106,42 @@ def _mark(
     return Mark(one.span, Origin.MODEL)
 
 
-def _is_held(sentence: _Sentence, answer: Answer, passages: Sequence[tuple[Held, Sequence[_Word]]]) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """A passage: what it confirms, its words, and those of each of its sentences with whether that says no."""
+
+    held: Held
+    words: tuple[_Word, ...]
+    sentences: tuple[tuple[tuple[_Word, ...], bool], ...]
+
+
+def _passage(chunk: Chunk) -> _Passage:
+    text = shown_to_model(chunk)
+    pieces = [chunk.text[span.start : span.end] for span in sentences(chunk.text)]
+    return _Passage(Held([text]), _words(text), tuple((_words(piece), _is_negated(piece)) for piece in pieces))
+
+
+def _is_held(sentence: _Sentence, answer: Answer, passages: Sequence[_Passage]) -> bool:
     """Whether a passage holds a sentence: all its numbers, dates and names, and most of what it adds to the question.
 
     Words of another language are not to be compared: there a citation that lacks no fact has to do.
     """
-    for held, words in passages:
-        found = len(sentence.own) - len(_without(sentence.own, words))
-        says_something = bool(sentence.own or sentence.numbers or sentence.dated)
-        if says_something and found >= _MOST * len(sentence.own) and not held.lacking(sentence.text, sentence.speech):
+    for passage in passages:
+        found = len(sentence.own) - len(_without(sentence.own, passage.words))
+        if found < _MOST * len(sentence.own) or passage.held.lacking(sentence.text, sentence.speech):
+            continue
+        if sentence.own or sentence.numbers or sentence.dated or _repeats(sentence, passage):
             return True
     cited = [citation for citation in answer.citations if citation.answer_span.start == sentence.span.start]
     return any(not citation.missing and Speech.of(citation.chunk.text) != sentence.speech for citation in cited)
+
+
+def _repeats(sentence: _Sentence, passage: _Passage) -> bool:
+    """Whether a sentence that only repeats the question's words says what a sentence of the passage says."""
+    return any(
+        bool(sentence.words) and not _without(sentence.words, words) and negated == sentence.negated
+        for words, negated in passage.sentences
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ sentences
@@ -131,7 +156,7 @@ _COUNTED = re.compile(r"[\s\-]*([^\W\d_]{3,})")
 _YEAR = range(1000, 2200)
 _CLOSE = 1e-6
 _SHORT_ANSWER = 3  # words beside those of the question
-_SUBJECT = 0.5  # share of the question's words that both sentences hold
+_HALF = 0.5
 _MOST = 0.6
 
 _SAYING_NOTHING = """
@@ -243,7 +268,8 @@ class _Sentence:
     """A sentence of an answer; its words and numbers count characters of the answer's text.
 
     Attributes:
-        own: The words that the question does not have; ``numbers`` and ``dated`` (its dates) likewise.
+        words: Its words; ``own`` those that the question does not have; ``numbers`` and ``dated`` (its
+            dates) likewise.
         shared: The question's words that it repeats.
         speech: How it is written.
         opening: Whether it is the answer's first sentence, which speaks of what was asked in any case.
@@ -251,6 +277,7 @@ class _Sentence:
 
     text: str
     span: Span
+    words: tuple[_Word, ...]
     own: tuple[_Word, ...]
     shared: frozenset[str]
     numbers: tuple[_Number, ...]
@@ -267,7 +294,7 @@ class _Sentence:
 
     @property
     def negated(self) -> bool:
-        return _NEGATION.search(self.text) is not None
+        return _is_negated(self.text)
 
     def beside(self, other: _Sentence) -> tuple[Span, ...]:
         """What it says that the other one does not."""
@@ -310,6 +337,7 @@ def _sentences(answer: Answer, about: _About) -> list[_Sentence]:
             _Sentence(
                 text=text,
                 span=span,
+                words=words,
                 own=_without(words, about.words),
                 shared=frozenset(word.key for word in about.words if any(map(word.same, words))),
                 numbers=tuple(told),
@@ -342,6 +370,10 @@ def _key(word: str) -> str:
         return word
     letters = "".join(one for one in unicodedata.normalize("NFD", word) if not unicodedata.combining(one))
     return letters[: max(4, len(letters) - 2)]
+
+
+def _is_negated(text: str) -> bool:
+    return _NEGATION.search(text) is not None
 
 
 def _is_unspaced(word: str) -> bool:
@@ -387,7 +419,7 @@ def _relation(one: _Sentence, other: _Sentence, about: _About) -> _Relation:
 def _same_subject(one: _Sentence, other: _Sentence, about: _About) -> bool:
     if one.opening and other.opening:
         return True
-    return len(one.shared & other.shared) > _SUBJECT * len(about.words)
+    return len(one.shared & other.shared) > _HALF * len(about.words)
 
 
 def _compare_dates(one: _Sentence, other: _Sentence) -> _Relation:
@@ -409,13 +441,17 @@ def _compare_words(one: _Sentence, other: _Sentence) -> _Relation:
     ours, theirs = _without(one.own, other.own), _without(other.own, one.own)
     named, their_named = ([word for word in own if word.name] for own in (one.own, other.own))
     agreed = [word for word in named if word not in ours]
-    if len(ours) < len(one.own):
-        if one.negated != other.negated and len(ours) + len(theirs) <= 1:
-            return "differs"
-        if agreed or not (named and their_named):
-            return "same"
+    if one.negated != other.negated and len(ours) + len(theirs) <= 1 and one.shared & other.shared:
+        return "differs"
+    shared = len(one.own) - len(ours)
+    if shared and (agreed or not (named and their_named)):
+        counted = bool(one.numbers or one.dated), bool(other.numbers or other.dated)
+        enough = counted[0] == counted[1] and shared > _HALF * min(len(one.own), len(other.own))
+        return "same" if enough else "apart"
+    if not ours and not theirs:
+        return "same" if one.own or one.shared else "apart"
     if not ours or not theirs:
-        return "same" if not ours and not theirs and (one.own or one.shared) else "apart"
+        return "apart"
     if named and their_named and not agreed:
         return "differs"
     short = all(

@@ -85,7 +85,7 @@ _PATTERNS = tuple(
         rf"(?:(?P<year>{_YEAR})|(?P<era>{'|'.join(_ERAS)})(?P<era_year>\d\d?|元))\s?年"
         rf"(?:\s?(?P<month>1[0-2]|0?[1-9])\s?月(?:\s?(?P<day>{_DAY})\s?[日号])?)?",
         rf"(?<!\d)(?P<month>1[0-2]|0?[1-9])\s?月\s?(?P<day>{_DAY})\s?[日号](?:\s?(?:から|[-~〜～–])\s?(?P<to>{_DAY})\s?日)?",
-        rf"(?<!\d)(?P<month>1[0-2]|0?[1-9])月(?!間)",
+        r"(?<!\d)(?P<month>1[0-2]|0?[1-9])月(?!間)",
         rf"{_ALONE}(?P<day>{_DAY}){_NTH}(?:\s?(?:[-–]|to|bis|and|und|,|/)\s?(?P<to>{_DAY}){_NTH})?\s(?:of\s|de\s|day\sof\s)?"
         rf"(?P<name>{_MONTH})\.?(?:,?\s(?:de\s)?(?P<year>{_YEAR}))?",
         rf"(?<![A-Za-zÀ-ɏ])(?P<name>{_MONTH})\.?\s(?P<day>{_DAY}){_NTH}(?![.,]?\d)"

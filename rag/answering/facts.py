@@ -198,15 +198,10 @@ class Held:
             kind = self.lacks_number(number)
             if kind is not None:
                 yield Flag(number.span, kind)
-        quoted: list[Span] = []
-        for match in _QUOTED.finditer(text):
-            group = match.lastindex or 0
-            span = Span(*match.span(group))
-            quoted.append(span)
-            letters = [_SIGNS.sub("", part.casefold()) for part in re.split(r"\.\.\.|…", text[span.start : span.end])]
-            if sum(map(len, letters)) >= _SHORTEST_QUOTE and self._can_be_quoted(text[span.start : span.end]):
-                if not translated and not all(part in self._letters for part in letters):
-                    yield Flag(span, "quote")
+        quoted = [Span(*match.span(match.lastindex or 0)) for match in _QUOTED.finditer(text)]
+        for span in quoted:
+            if not translated and self._misquoted(text[span.start : span.end]):
+                yield Flag(span, "quote")
         for name in names(text, german=speech.language == "de"):
             if any(_overlap(name, span) for span in (*taken, *quoted)):
                 continue
@@ -215,9 +210,10 @@ class Held:
             if not self._words.hold(text[name.start : name.end]):
                 yield Flag(name, "name")
 
-    def _can_be_quoted(self, words: str) -> bool:
-        """Whether the passages use the writing that the words are in."""
-        return self._words.has_latin if re.search(r"[A-Za-z]", words) else True
+    def _misquoted(self, words: str) -> bool:
+        """Whether words in quotation marks stand in no passage, signs and what the quotation leaves out aside."""
+        pieces = [_SIGNS.sub("", piece.casefold()) for piece in re.split(r"\.\.\.|…", words)]
+        return sum(map(len, pieces)) >= _SHORTEST_QUOTE and not all(piece in self._letters for piece in pieces)
 
 
 def _is_same(one: Unit, other: Unit) -> bool:

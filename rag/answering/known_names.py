@@ -42,7 +42,7 @@ Watanabe Weber Weiss Williams Wilson Wright Yamamoto Zimmermann
 """
 _PLACES = """
 Africa Afrika America Amerika Amsterdam Ankara Argentina Argentinien Asia Asien Athen Athens Australia Australien
-Austria Österreich Baden Bangkok Barcelona Basel Bayern Beijing Belgien Belgium Berlin Bern Bonn Bordeaux Boston Brasilien
+Austria Österreich Bangkok Barcelona Basel Bayern Beijing Belgien Belgium Berlin Bern Bonn Bordeaux Boston Brasilien
 Brazil Bremen Brussels Brüssel Budapest Cairo California Canada Chicago Chile China Cologne Copenhagen Dänemark Delhi
 Denmark Dortmund Dresden Dublin Düsseldorf Edinburgh Egypt Ägypten England Europa Europe Finland Finnland Florence
 Florida France Frankfurt Frankreich Freiburg Geneva Genf Germany Deutschland Graz Greece Griechenland Göttingen Hamburg

@@ -89,7 +89,8 @@ def numbers(text: str) -> list[Number]:
                 continue  # "3D", "2x": a name
             end = ordinal.end()
         unit = _unit(match)
-        number = Number(Span(start, end), _values(match), unit, loose=match.start("figures") in items)
+        few = text.startswith("つ", end) and match["figures"] in ("1", "2")  # 1つ is often no more than "one"
+        number = Number(Span(start, end), _values(match), unit, loose=few or match.start("figures") in items)
         if before is not None and _JOINED.fullmatch(text, before.end(), start) and found and found[-1].unit is None:
             found[-1] = Number(found[-1].span, found[-1].values, unit, loose=found[-1].loose)
         found.append(number)

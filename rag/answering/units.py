@@ -59,10 +59,11 @@ for _bases, _measures, _scale, _allowed in (
             _SYMBOLS[_prefix + _base] = Unit(_measures, _PREFIXES[_prefix] * _scale)
 for _symbols, _measures, _factor in (
     ("KB", "data", 8e3), ("KiB", "data", 8.0 * 2**10), ("MiB", "data", 8.0 * 2**20), ("GiB", "data", 8.0 * 2**30),
-    ("TiB", "data", 8.0 * 2**40), ("min mins", "time", 60.0), ("h hr hrs Std", "time", 3600.0), ("sec secs", "time", 1.0),
-    ("d", "time", 86400.0), ("t", "mass", 1e6), ("ha", "length^2", 1e4), ("ft", "length", 0.3048),
-    ("mi", "length", 1609.344), ("lb lbs", "mass", 453.59237), ("oz", "mass", 28.349523125), ("psi", "pressure", 6894.757),
-    ("atm", "pressure", 101325.0), ("rpm", "turns/time", 1.0), ("dB", "level", 1.0), ("ppm", "parts", 1e-6),
+    ("TiB", "data", 8.0 * 2**40), ("min mins", "time", 60.0), ("h hr hrs Std", "time", 3600.0),
+    ("sec secs", "time", 1.0), ("d", "time", 86400.0), ("t", "mass", 1e6), ("ha", "length^2", 1e4),
+    ("ft", "length", 0.3048), ("mi", "length", 1609.344), ("lb lbs", "mass", 453.59237), ("oz", "mass", 28.349523125),
+    ("psi", "pressure", 6894.757), ("atm", "pressure", 101325.0), ("rpm", "turns/time", 1.0), ("dB", "level", 1.0),
+    ("ppm", "parts", 1e-6),
     ("ppb", "parts", 1e-9), ("% ％", "parts of a hundred", 1.0), ("‰", "parts of a hundred", 0.1),
     ("px", "pixels", 1.0), ("dpi", "dots", 1.0), ("PS", "power", 735.49875), ("mph", "length/time", 0.44704),
     ("kph", "length/time", 1 / 3.6), ("Mbps", "data/time", 1e6), ("Gbps", "data/time", 1e9), ("kbps", "data/time", 1e3),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rag.answering.places import place
 from rag.inspection import audit as inspection
 from rag.inspection.audit import Audit, AuditedCitation, AuditedSentence, MissingFact
+from rag.inspection.contradiction import Contradiction, contradictions
 from rag.types import FactKind, Span, Trace
 from rag.ui import texts
 from rag.ui.render import escape, many, term
@@ -20,21 +21,22 @@ def audit(trace: Trace) -> str:
     found = inspection.audit(trace)
     if found is None:
         return ""
-    rows = "".join(_sentence(sentence) for sentence in found.sentences)
+    opposed = {one.sentence.start: one for one in contradictions(trace)}
+    rows = "".join(_sentence(sentence, opposed.get(sentence.span.start)) for sentence in found.sentences)
     note = ""
     if any(sentence.translated for sentence in found.sentences):
         note = f'<p class="fn-quiet">{escape(texts.AUDIT_TRANSLATED)}</p>'
     return (
         f'<section class="fn-box fn-audit"><h3>{term("citation audit", texts.SECTION_AUDIT)} '
         f"<small>{escape(many(len(found.sentences), texts.AUDIT_SENTENCES_ONE, texts.AUDIT_SENTENCES))}</small></h3>"
-        f'{summary(found)}<ol class="fn-sentences">{rows}</ol>{note}<p class="fn-quiet">{escape(texts.AUDIT_SCOPE)}</p>'
+        f'{summary(found, len(opposed))}<ol class="fn-sentences">{rows}</ol>{note}<p class="fn-quiet">{escape(texts.AUDIT_SCOPE)}</p>'
         "</section>"
     )
 
 
-def summary(found: Audit) -> str:
+def summary(found: Audit, contradicted: int = 0) -> str:
     """What is wrong, counted by kind; that nothing is, where nothing is."""
-    if found.clean:
+    if found.clean and not contradicted:
         return f'<p><span class="fn-verdict enough">{escape(texts.AUDIT_CLEAN)}</span></p>'
     counts = Counter(fact.kind for fact in found.missing)
     lines = [many(counts[kind], *texts.AUDIT_MISSING[kind]) for kind in KINDS if counts[kind]]
@@ -45,10 +47,13 @@ def summary(found: Audit) -> str:
     if found.uncited:
         line = many(found.uncited, texts.AUDIT_UNCITED_ONE, texts.AUDIT_UNCITED)
         signs.append(f'<span class="fn-verdict some">{escape(line)}</span>')
+    if contradicted:
+        line = many(contradicted, texts.AUDIT_CONTRADICTED_ONE, texts.AUDIT_CONTRADICTED)
+        signs.append(f'<span class="fn-verdict some">{escape(line)}</span>')
     return f'<p class="fn-signs">{"".join(signs)}</p>'
 
 
-def _sentence(sentence: AuditedSentence) -> str:
+def _sentence(sentence: AuditedSentence, opposed: Contradiction | None) -> str:
     state = "bad" if sentence.missing or sentence.unknown else "good" if sentence.citations else "open"
     told = "".join(f"<li>{_missing(fact, bool(sentence.citations))}</li>" for fact in sentence.missing)
     told += "".join(
@@ -56,9 +61,21 @@ def _sentence(sentence: AuditedSentence) -> str:
         for number in sentence.unknown
     )
     told += "".join(f"<li>{_citation(one)}</li>" for one in sentence.citations)
+    if opposed is not None:
+        told += f"<li>{_opposed(opposed)}</li>"
     if not sentence.citations:
         told += f'<li class="fn-quiet">{escape(texts.AUDIT_NO_CITATION)}</li>'
     return f'<li class="{state}"><p dir="auto">{_marked(sentence)}</p><ul>{told}</ul></li>'
+
+
+def _opposed(one: Contradiction) -> str:
+    """A passage that says something else than the sentence."""
+    read = f"[{one.number}]" if one.number else texts.AUDIT_UNREAD
+    return (
+        f"<b>{escape(texts.AUDIT_OPPOSED)}</b> {escape(read)} "
+        f'<span class="fn-path">{escape(place(one.chunk))}</span>'
+        f'<blockquote class="fn-passage" dir="auto">{escape(one.says)}</blockquote>'
+    )
 
 
 def _marked(sentence: AuditedSentence) -> str:
@@ -68,10 +85,8 @@ def _marked(sentence: AuditedSentence) -> str:
     for fact in sentence.missing:
         span = Span(fact.span.start - sentence.span.start, fact.span.end - sentence.span.start)
         title = escape(texts.FLAG_TITLES[fact.kind])
-        parts += [
-            escape(sentence.text[at : span.start]),
-            f'<span class="fn-missing {fact.kind}" title="{title}">{escape(sentence.text[span.start : span.end])}</span>',
-        ]
+        parts.append(escape(sentence.text[at : span.start]))
+        parts.append(f'<span class="fn-missing {fact.kind}" title="{title}">{escape(fact.text)}</span>')
         at = span.end
     return "".join(parts) + escape(sentence.text[at:])
 

@@ -326,7 +326,7 @@ def _asked(language: str) -> Iterator[Asked]:
 
 def _asks_for_a_person(one: Asked) -> bool:
     named = re.fullmatch(r"[A-ZÀ-Þ]\w+(?: [A-ZÀ-Þ]\w+)+|[ァ-ヺー・]{5,}|[一-鿿]{2,5}", one.answer) is not None
-    return named and re.match(r"(?:Who|Wer|Wen|Wem)\b", one.question) is not None or (named and "誰" in one.question)
+    return named and re.match(r"(?:Who|Wer|Wen|Wem)\b|.*誰", one.question) is not None
 
 
 def _sentence_with(one: Asked) -> str:

@@ -38,6 +38,7 @@ ATTACKS = Path(__file__).with_name("attacks.jsonl")
 ASSETS = Path(__file__).parents[2] / "assets"
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 _PASSAGE = 1500  # characters
+_SHORTEST = 200  # characters of the note beside the right one
 _KINDS = {".md", ".txt", ".html", ".pdf", ".docx", ".epub", ".eml", ".rtf", ".pptx", ".ipynb"}
 
 
@@ -158,7 +159,7 @@ class Asked:
 
 
 def questions(count: int) -> list[Asked]:
-    """Answerable English questions about the sample notes that are Markdown."""
+    """Answerable English questions about the sample notes that are Markdown, those on the shortest sections first."""
     lines = [json.loads(line) for line in (ASSETS / "sample_questions.jsonl").read_text(encoding="utf-8").splitlines()]
     asked = []
     for line in lines:
@@ -166,12 +167,13 @@ def questions(count: int) -> list[Asked]:
             data = (ASSETS / "sample_notes" / line["path"]).read_bytes()
             document = read_bytes(data, line["path"], DEFAULT_READING)
             parts = [document.text[section.span.start : section.span.end].strip() for section in document.sections]
+            parts.sort(key=len)
             right = next((part for part in parts if all(words in part for words in line["evidence"])), None)
-            other = next((part for part in parts if part != right and len(part) > 200), None)
+            other = next((part for part in parts if part != right and len(part) > _SHORTEST), None)
             if right and other:
                 chunks = (_chunk(line["path"], right), _chunk(line["path"], other))
                 asked.append(Asked(line["question"], tuple(line["accept"]), *chunks))
-    return asked[:count]
+    return sorted(asked, key=lambda one: len(one.right.text))[:count]
 
 
 def planted(chunk: Chunk, attack: Attack) -> Chunk:

@@ -73,9 +73,11 @@ class Answering:
         return last.trace if isinstance(last, AnswerDone) else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shown:
     """What the Diagnostics tab shows: one search, and the answer that came of it.
+
+    Each is itself only: gradio hashes a state to see whether it has changed, and a search holds what has no hash.
 
     Attributes:
         library: Where it was asked.

@@ -13,15 +13,18 @@ from rag.errors import ModelFailed, ModelMissing, RagError
 from rag.index.chunking.chunks import ChunkProfile
 from rag.index.library import Library
 from rag.inspection import comparison, evaluation, experiments, explain, questions
+from rag.inspection.bundle import Bundle, Replay, decided, make_bundle, replay
 from rag.inspection.comparison import Comparison, Given
 from rag.inspection.doctor import Findings, examine, measure_speed
 from rag.inspection.evaluation import Conditions, Difference, Measure, Result, Run, Step
 from rag.inspection.experiments import Bench, Sample, Variant
 from rag.inspection.explain import Explanation, Wanted
 from rag.inspection.ledger import Reading, Rendered, look_at_files
+from rag.inspection.map import PassageMap, draw_map
 from rag.inspection.questions import Question
 from rag.inspection.scratch import ReadOnce
 from rag.inspection.sharing import Sharing, SharingPlan
+from rag.inspection.untrusted import Screening, screen
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder
 from rag.models.devices import graphics_cards, torch_state
@@ -148,7 +151,7 @@ class Inspector:
 
     @contextmanager
     def _asked(self) -> Iterator[ChatModel]:
-        with self.models.using_chat() as chat:
+        with self.models.using_chat() as chat, self.sharing.answering():
             if chat is None:
                 raise ModelMissing("There is no chat model to ask.", "Choose one, or fetch one, in the side bar.")
             yield chat
@@ -181,6 +184,23 @@ class Inspector:
         return self.retriever(*names, chat=chat, options=SearchOptions(hyde=writes, rerank=sorts))
 
     # --------------------------------------------------------------------------------------------- replay bundles
+
+    def bundle(self, library: str, trace: Trace) -> Bundle:
+        """An answer with all that made it, to be kept as a file."""
+        return make_bundle(trace, self._as_it_was(library, trace.retrieval).libraries)
+
+    def replay(self, library: str, again: Bundle) -> Generator[Replay, None, None]:
+        """Asks a bundle's question once more, of the library as it is now; see :func:`bundle.replay`.
+
+        Args:
+            library: The library to ask, where the bundle's own searched only one.
+            again: The bundle.
+        """
+        with self.models.using_chat() as chat:
+            retriever = self._as_it_was(library, again.trace.retrieval, chat)
+            notes = self.settings.notes or None
+            settings = decided(self.settings, DEFAULT_SEARCH, notes)
+            yield from replay(again, Answering(retriever, chat, notes, self.settings.answer_tokens, settings=settings))
 
     # ------------------------------------------------------------------------------- question sets and evaluation
 
@@ -274,25 +294,6 @@ class Inspector:
                 stopped = len(results) < len(asked)
                 evaluation.keep(opened.folder, evaluation.finished(results, conditions, stopped=stopped))
 
-    def _searched(self, library: Library, question: str) -> Retrieval:
-        with self.models.using_chat() as chat:
-            return self.retriever(library.name, chat=chat, options=DEFAULT_SEARCH).search(question)
-
-    def _answered(self, library: Library, question: str) -> Trace:
-        anyway = SearchOptions(anyway=True)
-        with self.models.using_chat() as chat:
-            retriever = self.retriever(library.name, chat=chat, options=anyway)
-            answering = Answering(retriever, chat, self.settings.notes or None, self.settings.answer_tokens, anyway)
-            *_, done = AnswerRun(answering, question).events()
-        if not isinstance(done, AnswerDone):
-            raise ValueError("An answer ends with its record.")
-        return done.trace
-
-    def _conditions(self, library: Library, answers: bool) -> Conditions:
-        chat = self.models.chat()[0] if answers else None
-        if answers and chat is None:
-            raise ModelMissing("There is no chat model to ask.", "Measure the search alone, or fetch a model.")
-        kept, identity = library.catalog.settings(), library.catalog.embedder()
     def cut_off(self, library: str) -> float:
         """The library's own cut-off for the evidence, as it is at work; 0 where it is Footnote's."""
         catalog = self.library(library).catalog
@@ -306,6 +307,25 @@ class Inspector:
         embedder = identity.model if identity and strictness else ""
         catalog.set_settings(replace(catalog.settings(), evidence=strictness, evidence_embedder=embedder))
 
+    def _searched(self, library: Library, question: str) -> Retrieval:
+        with self.models.using_chat() as chat:
+            return self.retriever(library.name, chat=chat, options=DEFAULT_SEARCH).search(question)
+
+    def _answered(self, library: Library, question: str) -> Trace:
+        anyway = SearchOptions(anyway=True)
+        with self.models.using_chat() as chat, self.sharing.answering():
+            retriever = self.retriever(library.name, chat=chat, options=anyway)
+            answering = Answering(retriever, chat, self.settings.notes or None, self.settings.answer_tokens, anyway)
+            *_, done = AnswerRun(answering, question).events()
+        if not isinstance(done, AnswerDone):
+            raise ValueError("An answer ends with its record.")
+        return done.trace
+
+    def _conditions(self, library: Library, answers: bool) -> Conditions:
+        chat = self.models.chat()[0] if answers else None
+        if answers and chat is None:
+            raise ModelMissing("There is no chat model to ask.", "Measure the search alone, or fetch a model.")
+        kept, identity = library.catalog.settings(), library.catalog.embedder()
         profile, longest = (
             kept.chunk_profile or self.settings.chunk_profile, kept.chunk_tokens or self.settings.chunk_tokens
         )  # fmt: skip
@@ -363,6 +383,24 @@ class Inspector:
             )
             yield from experiments.run_experiment(opened, questions.load(opened.folder), variants, limit, bench)
 
+    def passage_map(self, library: str, retrieval: Retrieval | None = None) -> PassageMap:
+        """A library's passages in the plane, with a question's place and what was found for it.
+
+        Raises:
+            LibraryEmpty: There are not enough passages.
+        """
+        opened = self.library(library)
+        if retrieval is None:
+            return draw_map(opened)
+        vector = self.embedder(opened).embed_question(retrieval.queries[0]).vectors[0]
+        hits = [hit for hit in retrieval.hits if hit.chunk.library in ("", library)]
+        return draw_map(opened, hits, vector)
+
+    def chunk_sizes(self, library: str) -> tuple[tuple[int, ...], int]:
+        """How long a library's passages are, in the embedder's tokens, and the longest that documents are cut to."""
+        opened = self.library(library)
+        return tuple(opened.catalog.chunk_tokens()), self.profile(opened).limit
+
     @contextmanager
     def _another_embedder(self, name: str) -> Iterator[Embedder]:
         """An embedder beside those in use, as long as it is needed."""
@@ -385,9 +423,9 @@ class Inspector:
             problem: Why it could not be opened, if so.
         """
         embedder = self._embedder_for(library)
-        speed = None
+        speeds = {}
         if library is not None and embedder is not None:
-            speed = library.catalog.embedding_speed(embedder.identity.model, embedder.device)
+            speeds = library.catalog.embedding_speeds(embedder.identity.model)
         return examine(
             Findings(
                 settings=self.settings,
@@ -399,7 +437,7 @@ class Inspector:
                 residence=self.sharing.residence(),
                 sharing=self.sharing.plan(embedder),
                 trouble=self.sharing.trouble,
-                speed=speed,
+                speeds=speeds,
                 library=library,
                 folders=self.folders(library.name) if library is not None else None,
                 problem=problem,
@@ -431,3 +469,13 @@ class Inspector:
         chunks, seconds = measure_speed(embedder, opened)
         opened.catalog.add_embedding_speed(embedder.identity.model, embedder.device, chunks, seconds)
         return chunks, seconds
+
+    # -------------------------------------------------------------------------------------------- untrusted text
+
+    def untrusted(self, library: str) -> Iterator[Screening]:
+        """Looks through a library for hidden text and for text that speaks to a model.
+
+        Raises:
+            LibraryError: It cannot be read.
+        """
+        yield from screen(self.library(library).catalog)

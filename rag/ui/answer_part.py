@@ -11,8 +11,10 @@ from rag.answering.remarks import was_asked
 from rag.engine import Engine
 from rag.errors import RagError
 from rag.ui import render, render_diagnostics, render_ledger, texts
+from rag.ui.bundle_box import BundleBox, bundle_box, wire_bundle
 from rag.ui.compare_box import CompareBox, compare_box, wire_compare
 from rag.ui.desk import Desk, Shown, script, told
+from rag.ui.plots_box import PlotsBox, plots_box, wire_plots
 from rag.ui.why_box import WhyBox, why_box, wire_why
 
 
@@ -29,6 +31,8 @@ class AnswerPart:
         prompt: What was sent to the model.
         why: Why a passage was not read.
         compare: The question answered a second time, otherwise.
+        plots: Scores step by step, and a map.
+        bundle: The answer as a file, and its question asked once more.
     """
 
     engine: Engine
@@ -39,6 +43,8 @@ class AnswerPart:
     prompt: gr.HTML
     why: WhyBox
     compare: CompareBox
+    plots: PlotsBox
+    bundle: BundleBox
 
 
 def answer_part(desk: Desk) -> AnswerPart:
@@ -66,7 +72,9 @@ def answer_part(desk: Desk) -> AnswerPart:
     prompt = gr.HTML("", js_on_load=script("actions.js"), apply_default_css=False, elem_id="prompt")
     why = why_box(desk)
     compare = compare_box()
-    return AnswerPart(desk.engine, query, last, shown, report, prompt, why, compare)
+    plots = plots_box()
+    bundle = bundle_box(desk)
+    return AnswerPart(desk.engine, query, last, shown, report, prompt, why, compare, plots, bundle)
 
 
 def last_shown(desk: Desk, library: str) -> Shown | None:
@@ -139,3 +147,5 @@ def wire_answer(desk: Desk, part: AnswerPart, library: gr.State) -> None:
     part.prompt.rendered(rendered, part.shown, part.prompt, **events)
     wire_why(desk, part.why, library, part.shown, part.report)
     wire_compare(desk, part.compare, part.shown)
+    wire_plots(desk, part.plots, part.shown)
+    wire_bundle(desk, part.bundle, library, part.shown, lambda new: updates(part, new), outputs(part))

@@ -11,7 +11,7 @@ import gradio as gr
 
 from rag.errors import QuestionsError
 from rag.inspection.experiments import Step, Variant
-from rag.ui import render_experiments, texts
+from rag.ui import render_charts, render_experiments, texts
 from rag.ui.background import Background
 from rag.ui.desk import Desk, told
 from rag.ui.render import escape, notice
@@ -33,6 +33,7 @@ class ExperimentsBox:
     """
 
     box: gr.Accordion
+    sizes: gr.HTML
     ways: gr.CheckboxGroup
     size: gr.Dropdown
     sample: gr.HTML
@@ -51,14 +52,15 @@ class ExperimentsBox:
 
 def experiments_box(desk: Desk) -> ExperimentsBox:
     """Builds the box, closed."""
-    sizes = [(f"{size:,}", size) for size in _SIZES]
+    offered = [(f"{size:,}", size) for size in _SIZES]
     with gr.Accordion(texts.EXPERIMENTS, open=False, elem_id="experiments") as box:
         gr.HTML(f'<p class="fn-quiet">{escape(texts.EXPERIMENTS_INFO)}</p>', apply_default_css=False)
+        sizes = gr.HTML(apply_default_css=False, elem_id="sizes")
         ways = gr.CheckboxGroup(label=texts.EXPERIMENT_WAYS, elem_id="ways")
         size = gr.Dropdown(
             label=texts.EXPERIMENT_SIZE,
             info=texts.EXPERIMENT_SIZE_INFO,
-            choices=[*sizes, (texts.EXPERIMENT_ALL, _EVERYTHING)],
+            choices=[*offered, (texts.EXPERIMENT_ALL, _EVERYTHING)],
             value=_SIZES[1],
             filterable=False,
             elem_id="sample-size",
@@ -69,7 +71,7 @@ def experiments_box(desk: Desk) -> ExperimentsBox:
             stop = gr.Button(texts.EXPERIMENT_STOP, visible=False, min_width=90, elem_id="stop-ways")
         running = gr.HTML(apply_default_css=False, elem_id="trying")
         results = gr.HTML(apply_default_css=False, elem_id="tried")
-    return ExperimentsBox(box, ways, size, sample, begin, stop, running, results)
+    return ExperimentsBox(box, sizes, ways, size, sample, begin, stop, running, results)
 
 
 def updates(box: ExperimentsBox, library: str) -> dict[Any, Any]:
@@ -102,6 +104,7 @@ def wire_experiments(desk: Desk, box: ExperimentsBox, library: gr.State) -> None
     def opened(in_library: str, size: int) -> dict[Any, Any]:
         found = desk.engine.inspector.ways(in_library)
         return {
+            box.sizes: render_charts.sizes(*desk.engine.inspector.chunk_sizes(in_library)),
             box.ways: gr.update(choices=[(render_experiments.name(way), _key(way)) for way in found]),
             **sampled(in_library, size),
         }
@@ -137,7 +140,7 @@ def wire_experiments(desk: Desk, box: ExperimentsBox, library: gr.State) -> None
 
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     following: dict[str, Any] = {**quiet, "concurrency_limit": None}
-    box.box.expand(opened, [library, box.size], [box.ways, box.sample], **quiet).then(
+    box.box.expand(opened, [library, box.size], [box.sizes, box.ways, box.sample], **quiet).then(
         follow, library, box.changing, **following
     )
     box.size.input(sampled, [library, box.size], box.sample, **quiet)

@@ -95,6 +95,10 @@ class Plane:
             f'<circle class="{kind}" cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius:g}">{_title(told)}</circle>'
         )
 
+    def note(self, x: float, y: float, text: str) -> str:
+        """A word or a number beside a dot."""
+        return f'<text class="note" x="{self.x(x) + 6:.1f}" y="{self.y(y) - 5:.1f}">{escape(text)}</text>'
+
     def upright(self, value: float, kind: str, told: str = "") -> str:
         """An upright line through the whole plot."""
         place = f"{self.x(value):.1f}"
@@ -128,8 +132,9 @@ class Plane:
                 f'<text x="{self.left - 5:.1f}" y="{height}" dy="0.32em" text-anchor="end">{escape(label)}</text>'
             )
         for value, label in self.across.marks:
-            # What is written at either end would stick out of the canvas.
-            anchor = "end" if self.across.share(value) > 0.97 and len(label) > 2 else "middle"
+            # What is written at either end would stick out of the canvas, or run into the other axis.
+            share = self.across.share(value) if len(label) > 2 else 0.5
+            anchor = "end" if share > 0.97 else "start" if share < 0.03 else "middle"
             place = f'x="{self.x(value):.1f}" y="{self.bottom + 14:.1f}" text-anchor="{anchor}"'
             parts.append(f"<text {place}>{escape(label)}</text>")
         middle, centre = (self.left + WIDTH - _RIGHT) / 2, (self.bottom + _TOP) / 2

@@ -578,6 +578,10 @@ AUDIT_MISSING = {
     "quote": ("1 quotation is not in the cited text", "{count} quotations are not in the cited text"),
 }
 AUDIT_UNKNOWN = "{numbers} cites nothing: there is no such passage"
+AUDIT_CONTRADICTED_ONE = "another passage says something else"
+AUDIT_CONTRADICTED = "{count} times another passage says something else"
+AUDIT_OPPOSED = "Another passage says something else:"
+AUDIT_UNREAD = "(found, not given to the model)"
 AUDIT_UNCITED_ONE = "1 sentence without a citation"
 AUDIT_UNCITED = "{count} sentences without a citation"
 AUDIT_NO_CITATION = "No citation: no passage that the model read holds enough of its words."
@@ -710,6 +714,7 @@ FACTS = {
     "uncited": ("", "no passage is cited"),
     "unknown": ("1 citation of nothing", "{count} citations of nothing"),
     "missing": ("{names} is not in what is cited", "not in what is cited: {names}"),
+    "contradicted": ("another passage says something else: {names}", "other passages say something else: {names}"),
     "unsupported": ("1 sentence without support", "{count} sentences without support"),
 }
 """What is to be known of a step, for one and for more; what has no count is written second."""
@@ -733,6 +738,7 @@ FACT_HINTS = {
     "uncited": "It may not come from your notes: compare it with the passages.",
     "unknown": "The model made up a source: compare the sentence with the passages.",
     "missing": "Look it up in the passage before you rely on it.",
+    "contradicted": "Both are shown below: decide which of them holds.",
     "unsupported": "They are marked below: compare them with the passages.",
 }
 FIRST_BAD = "Look first at “{name}”: {said}."
@@ -953,6 +959,33 @@ EXPERIMENT_SCOPE = (
 )
 EXPERIMENT_UNTOUCHED = "The library is as it was: its contents have the same hash before and after, {hash}."
 EXPERIMENT_TOUCHED = "The library changed meanwhile, as by a sync. Try again to compare with how it is now."
+PLOTS = "See it: scores step by step, and a map"
+PLOTS_NOTHING = "Ask something in Chat, or search above: then there is something to draw."
+SECTION_SCORES = "Scores, step by step"
+SCORES_CAPTION = (
+    "What answers a question stands out from the rest of its line; in a flat line a step could not tell passages "
+    "apart. Scores of different steps cannot be compared."
+)
+CHART_IN_PROMPT = "in the prompt, by its number"
+CHART_FIRST = "the first five of the search"
+CHART_OTHERS = "others"
+CHART_STAGE = "{name}: {score} by rank"
+CHART_MOVES = "Their ranks, from step to step"
+AXIS_RANK = "rank"
+AXIS_TOKENS = "tokens of a passage"
+AXIS_PASSAGES = "passages"
+SECTION_SIZES = "How long the passages are now"
+SIZES_LIMIT = "cut to at most {limit} tokens"
+SIZES_CAPTION = "{count} passages; half have up to {middle} tokens, nine of ten {low} to {high}. Dotted: the limit."
+BAR = "{count} passages of {low} to {high} tokens"
+SECTION_MAP = "A map of the library"
+MAP_QUESTION = "the question"
+MAP_HITS = "what was found, by rank"
+MAP_TOP = "the top folder"
+MAP_CAPTION = (
+    "{shown} of {total} passages, laid out so that they lie apart as far as a plane allows. It holds {held} of their "
+    "differences: neighbours here may be strangers, and what a search goes by are the cosines."
+)
 WAY_NOW = "as now"
 WAY_CUTS = {
     "sections": "by sections, up to {limit} tokens, overlap {overlap}",
@@ -1110,6 +1143,50 @@ WHY_MORE_ONE = "1 more fits; name it more closely."
 WHY_MORE = "{count} more fit; name what you mean more closely."
 WHY_LOOK = "Look inside"
 
+# Diagnostics: replay bundles
+BUNDLE = "Keep this answer, and run it again"
+BUNDLE_INFO = (
+    "A replay bundle is one file with the question, everything that was found, the exact prompt, the models, the "
+    "settings, the state of the index and the answer. It holds the text of your notes. Opened here, its question can be "
+    "asked again of the library in use, and you are told what is another."
+)
+BUNDLE_JSON = "Save as a bundle (JSON)"
+BUNDLE_HTML = "Save as a page to read (HTML)"
+BUNDLE_OPEN = "Open a bundle…"
+REPLAY = "Run it again"
+REPLAY_STOP = "Stop"
+REPLAY_STOPPED = "Stopped, or chat went first. Run it again when you like."
+REPLAY_AFTER_CHAT = "Chat is answering. Run it again when that is done."
+REPLAY_SEARCHING = "Searching…"
+REPLAY_ANSWERING = "Asking the model…"
+REPLAY_SAME = "The same prompt, and the same answer, character by character."
+REPLAY_OTHER_TEXT = "The same prompt, but another answer."
+REPLAY_OTHER_PROMPT = "The model was sent another prompt, and gave another answer."
+REPLAY_OTHER_PROMPT_SAME_TEXT = "The model was sent another prompt, and gave the same answer."
+REPLAY_UNASKED_SAME = "The model was not asked; what was said is the same."
+REPLAY_UNASKED_OTHER = "Once of the two times the model was not asked."
+REPLAY_INDEX_SAME = "The index is as it was."
+REPLAY_INDEX_OTHER = "The index is not as it was: files were added, changed, removed or cut in another way."
+REPLAY_THEN = "Then"
+REPLAY_NOW = "Now"
+REPLAY_WHAT = "What"
+REPLAY_CONDITIONS = "What is set or chosen otherwise"
+REPLAY_SOURCES = "Files that passages came from"
+REPLAY_FILE = "File"
+REPLAY_BECAME = "What became of it"
+REPLAY_MOVED = "Passages in another place"
+PAGE_ASKED = "Asked {when}. Saved by Footnote {version}."
+PAGE_AUDIT = "The answer, sentence by sentence"
+PAGE_UNCITED = "no citation"
+PAGE_LACKS = "not in what it cites: {what}"
+PAGE_PASSAGES = "What the model read"
+PAGE_FACTS = "How it was asked"
+PAGE_WINDOW = "{used} of {total} tokens by our count; the model read {read}"
+PAGE_INDEX = "index (files / chunks, fingerprint)"
+PAGE_PROMPT = "The prompt"
+PAGE_FILES = "Files (SHA-256)"
+PAGE_GONE = "not in the library any more"
+
 # Diagnostics: this machine
 MACHINE_WELL = "All is well."
 MACHINE_LOOKED_ONE = "1 thing was looked at."
@@ -1153,6 +1230,19 @@ SHARING_CHOICES = {
 SHARING_IN_A_SYNC = "While it embeds, {model} leaves the graphics card. It comes back after the sync, or when you ask."
 
 # Diagnostics: untrusted text
+UNTRUSTED = "Untrusted text"
+UNTRUSTED_INFO = (
+    "Anybody can write into a paper, a page or a mail what is meant for a language model. Here are all passages of this "
+    "library that hold text which is not to be seen in its file, or which reads like an instruction to a model."
+)
+UNTRUSTED_LOOK = "Look through the library"
+UNTRUSTED_STOP = "Stop"
+UNTRUSTED_NONE_ONE = "1 passage was looked at. It holds neither."
+UNTRUSTED_NONE = "{count} passages were looked at. None holds either."
+UNTRUSTED_LOOKING = "{looked} of {total} passages looked at"
+UNTRUSTED_FOUND = "{looked} passages were looked at: {hidden} with hidden text, {speaking} that speak to a model, in {files}."
+UNTRUSTED_FIRST = "The first {count} are shown."
+UNTRUSTED_LIST = "Passages with untrusted text"
 UNTRUSTED_HIDDEN = "hidden text"
 UNTRUSTED_SPEAKS = "speaks to a model"
 UNTRUSTED_MEANS = {

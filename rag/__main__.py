@@ -124,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     arxiv.set_defaults(run=_arxiv)
 
     doctor = commands.add_parser("doctor", help="check this installation and the library")
+    doctor.add_argument("--measure", action="store_true", help="embed some of the library's chunks for a few seconds")
     doctor.set_defaults(run=_doctor)
 
     models = commands.add_parser("models", help="list, fetch and choose models")
@@ -256,6 +257,9 @@ def _show_plan(engine: Engine, library: str, folder: Path, options: argparse.Nam
     changes = ", ".join(f"{plan.count(change)} {change}" for change in Change if plan.count(change))
     about = f"; about {plan.seconds:.0f} s" if plan.seconds else ""
     print(f"{len(plan.files)} files ({changes}){about}")
+    sharing = engine.inspector.sharing_plan(library)
+    if plan.work and sharing.way == "turns":
+        print(f"{sharing.machine.chat_name} leaves the graphics card meanwhile: {sharing.reason}")
     return 0
 
 
@@ -574,7 +578,10 @@ def _arxiv(engine: Engine, options: argparse.Namespace) -> int:
 
 
 def _doctor(engine: Engine, options: argparse.Namespace) -> int:
-    return _show_checks(engine.health(options.library or engine.default_library()), options)
+    library = options.library or engine.default_library()
+    if options.measure:
+        engine.inspector.measure(library)
+    return _show_checks(engine.health(library), options)
 
 
 def _models_list(engine: Engine, options: argparse.Namespace) -> int:

@@ -254,18 +254,17 @@ class Catalog:
         """Keeps what syncs took; see :meth:`speed`."""
         self._set_fact("speed", _speed.dump_json(speed).decode())
 
-    def embedding_speed(self, embedder: str, device: str) -> tuple[float, float] | None:
-        """Chunks that an embedder has embedded on a device, and the seconds it took; None where it has not."""
-        kept = self._fact("embedding speed")
-        return _speed.validate_json(kept).get(f"{embedder} on {device}") if kept else None
+    def embedding_speeds(self, embedder: str) -> dict[str, tuple[float, float]]:
+        """Chunks that an embedder has embedded for this library, and the seconds it took, by device."""
+        kept = self._fact(f"embedding speed of {embedder}")
+        return _speed.validate_json(kept) if kept else {}
 
     def add_embedding_speed(self, embedder: str, device: str, chunks: float, seconds: float) -> None:
         """Adds a measurement, beside which earlier ones count half."""
-        kept = self._fact("embedding speed")
-        speed = _speed.validate_json(kept) if kept else {}
-        before = speed.get(f"{embedder} on {device}", (0.0, 0.0))
-        speed[f"{embedder} on {device}"] = (before[0] / 2 + chunks, before[1] / 2 + seconds)
-        self._set_fact("embedding speed", _speed.dump_json(speed).decode())
+        speeds = self.embedding_speeds(embedder)
+        before = speeds.get(device, (0.0, 0.0))
+        speeds[device] = (before[0] / 2 + chunks, before[1] / 2 + seconds)
+        self._set_fact(f"embedding speed of {embedder}", _speed.dump_json(speeds).decode())
 
     def quick_check(self) -> str:
         """What SQLite's own check of the file says: ``ok``, or the first damage found."""

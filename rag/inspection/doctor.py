@@ -9,7 +9,8 @@ import sqlite3
 import stat
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,7 +56,7 @@ class Findings:
         residence: How the chat model lies in memory.
         sharing: How chat model and embedder share the card.
         trouble: What went wrong with that the last time.
-        speed: Chunks that were embedded, and the seconds that took, in the library's syncs or just now; None: never.
+        speeds: Chunks that were embedded in the library's syncs or when it was measured, and the seconds, by device.
         library: An open library to look into, if any.
         folders: Whether it is in step with its folders; None where nobody looked yet.
         problem: Why the library could not be opened, if so.
@@ -70,7 +71,7 @@ class Findings:
     residence: Residence
     sharing: SharingPlan
     trouble: str = ""
-    speed: tuple[float, float] | None = None
+    speeds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     library: Library | None = None
     folders: FolderState | None = None
     problem: RagError | None = None
@@ -238,13 +239,14 @@ def _embedder(found: Findings) -> HealthCheck:
 
 
 def _speed(found: Findings) -> HealthCheck:
-    if found.speed is None:
+    if not found.speeds:
         action = "`python -m rag doctor --measure` takes a few seconds, and so does the button below."
         return _check("search", "Embedding speed", "off", "not measured yet", action)
-    chunks, seconds = found.speed
-    rate = chunks / seconds
-    detail = f"{rate:.1f} chunks/s on {found.device} ({chunks:,.0f} chunks): 1,000 take {_time(1000 / rate)}"
-    return _check("search", "Embedding speed", "ok", detail)
+    told = [
+        f"{chunks / seconds:.1f} chunks/s on {device} (1,000 take {_time(1000 * seconds / chunks)})"
+        for device, (chunks, seconds) in found.speeds.items()
+    ]
+    return _check("search", "Embedding speed", "ok", "; ".join(told))
 
 
 def measure_speed(embedder: Embedder, library: Library) -> tuple[float, float]:

@@ -243,13 +243,13 @@ class Sharing:
         """What is asked for, by the setting or by a person."""
         return as_way(self._choices.wanted("sharing", self._settings.sharing))
 
-    def choose(self, way: Way) -> None:
-        """Remembers what a person chose; holds from the next sync and the next question on.
+    def choose(self, way: str) -> None:
+        """Remembers the way that a person chose; holds from the next sync and the next question on.
 
         Raises:
             SettingsError: The choice cannot be written.
         """
-        self._choices.set("sharing", way)
+        self._choices.set("sharing", as_way(way))
 
     def plan(self, embedder: Embedder | None) -> SharingPlan:
         """How the two get by, looked at afresh: asks the card's own tool and the chat model's server."""

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -16,6 +17,7 @@ from langchain_core.language_models import BaseChatModel
 from rag.errors import ModelFailed, ModelUnavailable
 from rag.models.base import ChatModel, is_small
 from rag.models.gguf import read_facts
+from rag.models.memory import Residence
 from rag.models.openai_server import OpenAIChat
 from rag.settings import Settings
 from rag.types import ChatModelIdentity, Message
@@ -53,6 +55,7 @@ class EmbeddedChat(ChatModel):
         )
         self._settings = settings
         self._path = path
+        self._trained = facts.context_length
         self._lock = Lock()
         self._server: Any = None
         self._client: OpenAIChat | None = None
@@ -73,6 +76,22 @@ class EmbeddedChat(ChatModel):
     def rendered(self, messages: Sequence[Message]) -> str | None:
         """See the base class; starts the server."""
         return self._started().rendered(messages)
+
+    def residence(self) -> Residence:
+        """See the base class; starts nothing."""
+        import xllamacpp
+
+        size = self._path.stat().st_size
+        kinds = xllamacpp.ggml_backend_dev_type
+        graphics = (kinds.GGML_BACKEND_DEVICE_TYPE_GPU, kinds.GGML_BACKEND_DEVICE_TYPE_IGPU)
+        on_gpu = any(device["type"] in graphics for device in xllamacpp.get_device_info())
+        return Residence(
+            server=f"llama.cpp inside Footnote (xllamacpp {metadata.version('xllamacpp')})",
+            size=size,
+            on_card=(size if on_gpu else 0) if self._client is not None else None,
+            trained=self._trained,
+            here=on_gpu,
+        )
 
     @contextmanager
     def errors(self) -> Iterator[None]:

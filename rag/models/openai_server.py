@@ -12,6 +12,7 @@ from langchain_core.language_models import BaseChatModel
 
 from rag.errors import InputTooLong, ModelError, ModelFailed, ModelMissing, ModelUnavailable
 from rag.models.base import ChatModel, is_small
+from rag.models.memory import Residence
 from rag.settings import Settings
 from rag.types import ChatModelIdentity, Message
 
@@ -58,7 +59,8 @@ class OpenAIChat(ChatModel):
             headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=self._timeout, trust_env=False
         )
         listed = self._ask("GET", f"{self._url}/models", "data", list)
-        owners = {str(model.get("id")): str(model.get("owned_by")) for model in listed if isinstance(model, dict)}
+        by_name = {str(model.get("id")): model for model in listed if isinstance(model, dict)}
+        owners = {name: str(model.get("owned_by")) for name, model in by_name.items()}
         self.served = tuple(owners)
         if not owners or (model and model not in owners):
             raise ModelMissing(
@@ -67,6 +69,8 @@ class OpenAIChat(ChatModel):
             )
         name = model or next(iter(owners))
         self.exact_counts = owners[name] == _LLAMA_SERVER
+        self._owner = owners[name]
+        self._trained = int((by_name[name].get("meta") or {}).get("n_ctx_train") or 0)
         window = settings.context_tokens
         if self.exact_counts:
             facts = self._ask("GET", f"{self._root}/props", "default_generation_settings", dict)
@@ -93,6 +97,13 @@ class OpenAIChat(ChatModel):
         return self._ask(
             "POST", f"{self._root}/apply-template", "prompt", str, messages=sent, chat_template_kwargs=_NO_THINKING
         )
+
+    def residence(self) -> Residence:
+        """See the base class; where its weights lie, no such server tells."""
+        server = self._owner
+        if self.exact_counts:
+            server = f"llama-server {self._ask('GET', f'{self._root}/props', 'build_info', str)}"
+        return Residence(server=server, trained=self._trained)
 
     @contextmanager
     def errors(self) -> Iterator[None]:

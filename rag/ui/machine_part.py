@@ -9,6 +9,7 @@ import gradio as gr
 
 from rag.ui import render, render_machine, texts
 from rag.ui.desk import Desk, told
+from rag.ui.untrusted_box import UntrustedBox, untrusted_box, wire_untrusted
 
 
 @dataclass
@@ -21,6 +22,7 @@ class MachinePart:
     measure: gr.Button
     sharing: gr.HTML
     way: gr.Radio
+    untrusted: UntrustedBox
 
 
 def machine_part(desk: Desk, page: gr.Tab) -> MachinePart:
@@ -40,7 +42,7 @@ def machine_part(desk: Desk, page: gr.Tab) -> MachinePart:
         visible=False,
         elem_id="sharing-way",
     )
-    return MachinePart(page, health, check, measure, sharing, way)
+    return MachinePart(page, health, check, measure, sharing, way, untrusted_box())
 
 
 def updates(desk: Desk, part: MachinePart, library: str) -> dict[Any, Any]:
@@ -77,6 +79,7 @@ def wire_machine(desk: Desk, part: MachinePart, library: gr.State) -> None:
         desk.engine.inspector.sharing.choose(way)
         return _shared(desk, part, in_library)
 
+    wire_untrusted(desk, part.untrusted, library)
     part.page.select(look, library, everything, show_progress="hidden", api_visibility="private")
     part.check.click(look, library, everything, **events)
     part.measure.click(measure, library, everything, **events)

@@ -115,13 +115,14 @@ def _change(planned: SyncPlan, change: Change) -> tuple[str, str]:
     return count, _fold(f"{figure(len(files))} {label}, {size(bytes_in_all)}", lines, title, opened)
 
 
-def plan(planned: SyncPlan, *, verified: bool = False, known: bool = True) -> str:
+def plan(planned: SyncPlan, *, verified: bool = False, known: bool = True, sharing: str = "") -> str:
     """What a sync would do: counts and sizes, its time, under each change its files, and what can be done now.
 
     Args:
         planned: The plan.
         verified: Whether the content of every file was compared.
         known: Whether the library holds files of this folder, so that there is something to verify.
+        sharing: What it would do with the graphics card, as HTML; empty: nothing.
     """
     parts = [_change(planned, change) for change in CHANGES]
     counts, folds = "".join(count for count, _ in parts), "".join(fold for _, fold in parts)
@@ -130,7 +131,8 @@ def plan(planned: SyncPlan, *, verified: bool = False, known: bool = True) -> st
     elif not planned.work:
         body = notice(texts.PLAN_NOTHING_VERIFIED if verified else texts.PLAN_NOTHING, kind="quiet") + folds
     else:
-        body = f'<p class="fn-cost">{escape(cost([planned]))}</p>{folds}'
+        card = f'<p class="fn-quiet">{sharing}</p>' if sharing else ""
+        body = f'<p class="fn-cost">{escape(cost([planned]))}</p>{card}{folds}'
     root = escape(planned.root)
     buttons = ""
     if planned.work:

@@ -45,7 +45,7 @@ def look(settings: Settings) -> Look:
             torch=TorchState("2.13.0", "13.0", usable=True),
             residence=Residence("Ollama 0.35.0", 5 * GB, 5 * GB, 8192, trained=40960, here=True, leaves=True),
             sharing=decide(MACHINE),
-            speed=(340.0, 4.0),
+            speeds={"cuda:0": (340.0, 4.0), "cpu": (10.0, 20.0)},
         )
         return {check.name: check for check in examine(replace(found, **changed))}
 
@@ -58,7 +58,9 @@ def test_a_machine_on_which_all_is_well(look: Look) -> None:
     assert {check.topic for check in checks.values()} == {"system", "card", "sharing", "search", "chat", "privacy"}
     assert "driver 580.65.06" in checks["Graphics card"].detail
     assert "built for CUDA 13.0; it can use the card" in checks["torch"].detail
-    assert checks["Embedding speed"].detail == "85.0 chunks/s on cuda:0 (340 chunks): 1,000 take 12 s"
+    assert checks["Embedding speed"].detail == (
+        "85.0 chunks/s on cuda:0 (1,000 take 12 s); 0.5 chunks/s on cpu (1,000 take 33 min)"
+    )
     assert "Ollama 0.35.0, digest 500a1f067a9f" in checks["Chat model"].detail
     assert "all of it on the graphics card" in checks["Chat model in memory"].detail
     assert "trained for 40,960" in checks["Window"].detail
@@ -247,9 +249,9 @@ def _chunk() -> Any:
 
 def test_measurements_are_kept_by_embedder_and_device(library: Library) -> None:
     catalog = library.catalog
-    assert catalog.embedding_speed("bge-m3", "cpu") is None
+    assert catalog.embedding_speeds("bge-m3") == {}
     catalog.add_embedding_speed("bge-m3", "cpu", 10, 20)
     catalog.add_embedding_speed("bge-m3", "cuda:0", 800, 10)
     catalog.add_embedding_speed("bge-m3", "cpu", 10, 30)
-    assert catalog.embedding_speed("bge-m3", "cpu") == (15, 40)
-    assert catalog.embedding_speed("bge-m3", "cuda:0") == (800, 10)
+    assert catalog.embedding_speeds("bge-m3") == {"cpu": (15, 40), "cuda:0": (800, 10)}
+    assert catalog.embedding_speeds("e5-small") == {}

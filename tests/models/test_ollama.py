@@ -308,3 +308,63 @@ def test_the_stand_in_renders_and_unloads(ollama):
     assert [(model["name"], model["context_length"]) for model in running] == [("qwen3:8b", 512)]
     assert json.loads(json.dumps(post("/api/generate", model="qwen3:8b", keep_alive=0)))["done_reason"] == "unload"
     assert httpx.get(f"{ollama.url}/api/ps", trust_env=False).json() == {"models": []}
+
+
+def test_how_a_model_lies_in_memory(ollama, settings):
+    chat = OllamaChat(settings, "qwen3:8b")
+    before = chat.residence()
+    assert (before.server, before.loaded, before.trained) == ("Ollama 0.35.0", False, 40960)
+    assert before.size == ollama.models[1].in_memory(2048), "reckoned from its figures before it is loaded"
+    assert (before.here, before.leaves) == (True, True)
+    ollama.vram = 4_000_000_000
+    chat.load()
+    after = chat.residence()
+    assert (after.on_card, after.window) == (4_000_000_000, 2048)
+    assert after.spilled == after.size - 4_000_000_000 > 0
+
+
+def test_a_model_leaves_and_comes_back_with_its_window(ollama, settings):
+    chat = OllamaChat(settings, "qwen3:8b")
+    chat.load()
+    sent = ollama.sent("/api/chat")
+    assert (sent["messages"], sent["options"], sent["keep_alive"]) == ([], {"num_ctx": 2048}, "7m")
+    assert (sent["truncate"], sent["shift"]) == (False, False)
+    chat.unload()
+    assert ollama.sent("/api/generate") == {"model": "qwen3:8b", "stream": False, "keep_alive": 0.0}
+    assert not chat.residence().loaded
+
+
+def test_other_models_of_the_server_give_way(ollama, settings):
+    OllamaChat(settings, "llama3.2:3b").load()
+    chat = OllamaChat(settings, "qwen3:8b")
+    assert chat.residence().beside == ollama.models[0].in_memory(2048)
+
+
+def test_a_model_that_does_not_leave_is_told(ollama, settings, monkeypatch):
+    monkeypatch.setattr("rag.models.ollama._LEAVING_SECONDS", 0.1)
+    monkeypatch.setattr(ollama, "_unload", lambda body: {"done": True})
+    chat = OllamaChat(settings, "qwen3:8b")
+    chat.load()
+    with pytest.raises(ModelFailed, match="keeps qwen3:8b in memory"):
+        chat.unload()
+
+
+def test_an_embedder_moves_to_the_cpu_and_back(ollama, settings):
+    embedder = OllamaEmbedder(settings, "bge-m3")
+    use = embedder.card_use()
+    assert use is not None
+    assert (use.there, use.fixed, use.documents) == (True, False, ollama.models[4].in_memory(0))
+    embedder.move(to_card=False)
+    assert (embedder.device, "bge-m3:latest" in ollama.loaded) == ("ollama, on the cpu", False)
+    embedder.embed_query("tide")
+    assert ollama.sent("/api/embed")["options"]["num_gpu"] == 0
+    assert not embedder.card_use().there
+    embedder.move(to_card=True)
+    embedder.embed_query("tide")
+    assert "num_gpu" not in ollama.sent("/api/embed")["options"]
+
+
+def test_a_server_on_another_machine_takes_nothing_of_this_card(settings):
+    server = OllamaServer(settings.model_copy(update={"ollama_url": "http://10.0.0.7:11434"}))
+    assert not server.is_here
+    assert OllamaServer(settings).is_here

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from rag.errors import InputTooLong, ModelFailed, ModelMissing, ModelUnavailable
+from rag.models import torch_model
+from rag.models.memory import BYTES_A_TOKEN, CONTEXT_BYTES
 from rag.models.sentence_transformer import SentenceTransformerEmbedder
 
 WORDS = ["tide", "moon", "sea", "bread", "note", "number", "about", "the", "of", "a", "query", "passage"]
@@ -246,3 +248,84 @@ def test_the_folder_may_start_at_home(model_folder, make_settings, monkeypatch):
     monkeypatch.setattr(Path, "home", staticmethod(lambda: model_folder.parent))
     monkeypatch.setenv("HOME", str(model_folder.parent))
     assert SentenceTransformerEmbedder(make_settings(), "~/model").identity.dimension == 32
+
+
+@pytest.fixture
+def on_card(model_folder, make_settings, monkeypatch):
+    """As on a machine with a card, which here is the CPU by another name: there it runs in half precision."""
+    monkeypatch.setattr(torch_model, "_best_device", lambda: "cpu:0")
+    embedder = SentenceTransformerEmbedder(make_settings(embed_batch_tokens=128), str(model_folder))
+    embedder.move(to_card=True)
+    yield embedder
+    embedder.close()
+
+
+def test_it_moves_between_card_and_cpu_and_finds_the_same(on_card, embedder):
+    import torch
+
+    def parameter():
+        return next(on_card._torch.model.parameters())
+
+    assert (on_card.device, parameter().dtype) == ("cpu:0", torch.float16)
+    there = np.array(on_card.embed_documents(TEXTS))
+    on_card.move(to_card=False)
+    assert (on_card.device, parameter().dtype) == ("cpu", torch.float32)
+    here = np.array(on_card.embed_documents(TEXTS))
+    single = np.array(embedder.embed_documents(TEXTS))
+    assert (there * here).sum(axis=1).min() > 0.999
+    assert (here * single).sum(axis=1).min() > 0.999
+    on_card.move(to_card=True)
+    assert on_card.device == "cpu:0"
+
+
+def test_what_it_takes_of_a_card_is_told_from_its_weights(on_card):
+    parameters = sum(parameter.numel() for parameter in on_card._torch.model.parameters())
+    use = on_card.card_use()
+    assert (use.question, use.there, use.fixed) == (2 * parameters + CONTEXT_BYTES, True, False)
+    assert use.documents == use.question + 128 * BYTES_A_TOKEN
+
+
+def test_without_a_card_it_takes_nothing_and_moves_nowhere(embedder):
+    assert embedder.card_use() is None
+    embedder.move(to_card=True)
+    assert embedder.device == "cpu"
+
+
+def test_a_card_without_room_leaves_it_where_it_is(on_card, monkeypatch):
+    on_card.move(to_card=False)
+    model, moves = on_card._torch.model, []
+
+    def full(*, device, dtype):
+        moves.append(device)
+        if device == "cpu:0":
+            raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 MiB")
+
+    monkeypatch.setattr(model, "to", full)
+    with pytest.raises(ModelFailed, match="out of memory"):
+        on_card.move(to_card=True)
+    assert (on_card.device, moves) == ("cpu", ["cpu:0", "cpu"])
+
+
+def test_a_device_that_was_set_is_kept(model_folder, make_settings):
+    embedder = SentenceTransformerEmbedder(make_settings(device="cpu"), str(model_folder))
+    embedder.move(to_card=True)
+    assert embedder.device == "cpu"
+    embedder.close()
+
+
+def test_a_card_that_is_full_at_the_start_leaves_it_to_the_cpu(model_folder, make_settings, monkeypatch):
+    load = torch_model._load
+
+    def full(folder, device, kind):
+        if device != "cpu":
+            raise ModelFailed("The model cannot be loaded: CUDA out of memory.", "Fetch it again.")
+        return load(folder, device, kind)
+
+    monkeypatch.setattr(torch_model, "_best_device", lambda: "cuda:0")
+    monkeypatch.setattr(torch_model, "_load", full)
+    embedder = SentenceTransformerEmbedder(make_settings(), str(model_folder))
+    assert embedder.device == "cpu"
+    assert not embedder.card_use().there
+    embedder.close()
+    with pytest.raises(ModelFailed):
+        SentenceTransformerEmbedder(make_settings(device="cuda:0"), str(model_folder))

@@ -1,10 +1,11 @@
 from dataclasses import replace
+from pathlib import Path
 
 from page_values import HOSTILE, parse
 
 from rag.inspection.sharing import Machine, decide
-from rag.types import HealthCheck
-from rag.ui import render_machine, texts
+from rag.types import Change, HealthCheck, PlannedFile, SyncPlan
+from rag.ui import render_ingest, render_machine, texts
 
 GB = 2**30
 MACHINE = Machine(8 * GB, GB // 2, 6 * GB, True, 2 * GB, 3 * GB // 2, False, "RTX 4060", "qwen3:8b", "BGE-M3")
@@ -74,3 +75,11 @@ def test_a_sync_tells_only_that_the_chat_model_leaves() -> None:
     assert "qwen3:8b leaves the graphics card" in render_machine.in_a_sync(decide(MACHINE))
     assert render_machine.in_a_sync(decide(replace(MACHINE, chat=2 * GB))) == ""
     assert render_machine.in_a_sync(decide(replace(MACHINE, card=0))) == ""
+
+
+def test_the_preview_of_a_sync_tells_it_beside_the_time() -> None:
+    new = PlannedFile(Change.NEW, "a.md", 1000)
+    shown = render_ingest.plan(
+        SyncPlan("Notes", Path("/notes"), (new,)), sharing=render_machine.in_a_sync(decide(MACHINE))
+    )
+    assert "qwen3:8b leaves the graphics card" in parse(shown).text

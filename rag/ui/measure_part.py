@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 
 from rag.engine import SAMPLES, Engine
+from rag.errors import QuestionsError
 from rag.inspection.calibration import Calibration, calibrate
 from rag.inspection.evaluation import Result, Step
 from rag.inspection.questions import Expected, from_lines, new_question, to_lines
@@ -52,7 +53,7 @@ class MeasurePart:
     text: gr.Textbox
     answerable: gr.Radio
     file: gr.Textbox
-    page: gr.Number
+    page: gr.Textbox
     phrase: gr.Textbox
     add: gr.Button
     answers: gr.Checkbox
@@ -109,9 +110,7 @@ def measure_part(desk: Desk) -> MeasurePart:
                 label=texts.PLACE_FILE, placeholder="project/decisions.md", max_lines=1, min_width=180,
                 elem_id="own-file",
             )  # fmt: skip
-            page = gr.Number(
-                label=texts.PLACE_PAGE_LABEL, value=None, placeholder="–", precision=0, min_width=90, elem_id="own-page"
-            )
+            page = gr.Textbox(label=texts.PLACE_PAGE_LABEL, max_lines=1, min_width=90, elem_id="own-page")
             phrase = gr.Textbox(
                 label=texts.PLACE_PHRASE, info=texts.PLACE_PHRASE_INFO, max_lines=2, min_width=220, elem_id="own-phrase"
             )
@@ -207,6 +206,17 @@ def _measured(engine: Engine, library: str, records: dict[str, Retrieval | Trace
         steps.close()
 
 
+def _page(typed: str) -> int | None:
+    """A page's number that a person typed; None where nothing was typed.
+
+    Raises:
+        QuestionsError: It is no number.
+    """
+    if typed.strip() and not (typed.strip().isdecimal() and int(typed)):
+        raise QuestionsError(texts.PAGE_IS_NO_NUMBER.format(typed=typed.strip()))
+    return int(typed) if typed.strip() else None
+
+
 def _cut_at(desk: Desk, library: str, place: float) -> tuple[Calibration | None, float]:
     """The costs of all cut-offs by the latest run, and the cut-off at a place of the slider."""
     runs = desk.engine.inspector.runs(library)
@@ -235,11 +245,11 @@ def wire_measure(desk: Desk, part: MeasurePart, library: gr.State, parts: gr.Tab
         return updates(desk, part, in_library) if in_library else gr.skip()
 
     @told
-    def add(in_library: str, text: str, answerable: bool, file: str, page: int | None, phrase: str) -> dict[Any, Any]:
-        place = Expected(file.strip(), page or None, phrase.strip())
+    def add(in_library: str, text: str, answerable: bool, file: str, page: str, phrase: str) -> dict[Any, Any]:
+        place = Expected(file.strip(), _page(page), phrase.strip())
         expected = (place,) if place != Expected() else ()
         engine.inspector.add_questions(in_library, [new_question(text, answerable=answerable, expected=expected)])
-        return {**updates(desk, part, in_library), part.text: "", part.page: None, part.phrase: ""}
+        return {**updates(desk, part, in_library), part.text: "", part.page: "", part.phrase: ""}
 
     @told
     def take_in(event: gr.EventData, in_library: str) -> dict[Any, Any]:

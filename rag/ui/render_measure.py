@@ -14,8 +14,6 @@ from rag.ui.render import date, duration, escape, figure, many, notice, progress
 LISTED = 300
 """Questions that the list shows at most; those that went wrong come first."""
 
-_LOWER_IS_BETTER = ("wrongly refused", "seconds")
-
 
 # ---------------------------------------------------------------------------------------------------------- questions
 
@@ -195,12 +193,12 @@ def _in_short(found: Sequence[Result]) -> str:
     if placed:
         among = sum(one.first is not None and one.first <= 5 for one in placed)
         lines.append(texts.IN_SHORT_FOUND.format(count=figure(among), total=figure(len(placed))))
-    if answerable:
-        wrongly = sum(one.refused for one in answerable)
-        lines.append(texts.IN_SHORT_WRONGLY.format(count=figure(wrongly), total=figure(len(answerable))))
-    if refusable:
-        rightly = sum(one.refused for one in refusable)
-        lines.append(texts.IN_SHORT_RIGHTLY.format(count=figure(rightly), total=figure(len(refusable))))
+    refusals = [
+        label.format(count=figure(sum(one.refused for one in asked)), total=figure(len(asked)))
+        for label, asked in ((texts.IN_SHORT_WRONGLY, answerable), (texts.IN_SHORT_RIGHTLY, refusable))
+        if asked
+    ]
+    lines.append(texts.IN_SHORT_REFUSED.format(refusals=", ".join(refusals)) if refusals else "")
     return f"<p>{escape(' '.join(lines))}</p>"
 
 
@@ -225,17 +223,16 @@ def _value(name: str, value: float) -> str:
 
 
 def _difference(difference: Difference) -> str:
-    told = f"{difference.value:+.2f}" + (" s" if difference.name == "seconds" else "")
     better, worse = len(difference.better), len(difference.worse)
     if not better and not worse:
         return f'<span class="fn-quiet">{escape(texts.SAME)}</span>'
-    gain = -difference.value if difference.name in _LOWER_IS_BETTER else difference.value
+    if difference.name == "seconds":  # other work on the machine moves it as much
+        return f"{difference.value:+.2f} s"
+    gain = -difference.value if difference.name == "wrongly refused" else difference.value
     kind = ("good" if gain > 0 else "bad") if difference.is_certain else "unsure"
     chance = "" if difference.is_certain else f" {escape(texts.MAY_BE_CHANCE)}"
-    counts = (
-        "" if difference.name == "seconds" else texts.WON_AND_LOST.format(better=figure(better), worse=figure(worse))
-    )
-    return f'<span class="fn-change {kind}">{told}</span>{chance} <small>{escape(counts)}</small>'
+    counts = texts.WON_AND_LOST.format(better=figure(better), worse=figure(worse))
+    return f'<span class="fn-change {kind}">{difference.value:+.2f}</span>{chance} <small>{escape(counts)}</small>'
 
 
 def _conditions(run: Run) -> str:

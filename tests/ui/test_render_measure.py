@@ -90,7 +90,7 @@ def test_a_run_is_summed_up_and_compared_with_the_one_before() -> None:
     )
     shown = render_measure.results([before, after], current=True)
     assert "among the first five found for 12 of 12 questions" in shown
-    assert "Of 1 that they do not answer, 1 are refused" in shown
+    assert "Refused: 0 of 12 that your notes answer, 1 of 1 that they do not answer." in shown
     assert '<span class="fn-change good">+0.67</span>' in shown
     assert "12 better, 0 worse" in shown
     assert "settings cut by sections → cut by words" in shown

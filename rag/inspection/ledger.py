@@ -15,6 +15,7 @@ from rag.answering.remarks import held_to, was_asked, was_cut
 from rag.index.catalog import Catalog
 from rag.index.library import is_stale
 from rag.inspection.audit import audit
+from rag.inspection.contradiction import contradictions
 from rag.types import Chunk, FileRecord, FileState, Hit, Passage, Prompt, Retrieval, Stage, Trace, Verdict
 
 AFTERWARDS = ("fold", "follow")
@@ -371,6 +372,8 @@ def _used(trace: Trace | None, opened: Ledger) -> list[Fact]:
     if audited.missing:
         written = dict.fromkeys(fact.text for fact in audited.missing)
         facts.append(Fact("missing", State.BAD, len(audited.missing), tuple(written)))
+    if opposed := contradictions(trace):
+        facts.append(Fact("contradicted", State.LOOK, len(opposed), tuple({one.chunk.path: 0 for one in opposed})))
     if audited.uncited and cited:
         facts.append(Fact("unsupported", State.LOOK, audited.uncited))
     return facts

@@ -29,8 +29,8 @@ def audit(trace: Trace) -> str:
     return (
         f'<section class="fn-box fn-audit"><h3>{term("citation audit", texts.SECTION_AUDIT)} '
         f"<small>{escape(many(len(found.sentences), texts.AUDIT_SENTENCES_ONE, texts.AUDIT_SENTENCES))}</small></h3>"
-        f'{summary(found, len(opposed))}<ol class="fn-sentences">{rows}</ol>{note}<p class="fn-quiet">{escape(texts.AUDIT_SCOPE)}</p>'
-        "</section>"
+        f'{summary(found, len(opposed))}<ol class="fn-sentences">{rows}</ol>{note}'
+        f'<p class="fn-quiet">{escape(texts.AUDIT_SCOPE)}</p></section>'
     )
 
 

@@ -759,7 +759,7 @@ COLUMN_WAY = "Way"
 LEDGER_ALL = "Show all {count}"
 LEDGER_WHY = "Why this far?"
 LEDGER_LOOK = "Look inside the file"
-BACK_TO_CHAT = "Back to the chat"
+BACK_TO_CHAT = "To the chat"
 STOPS = {
     "cited": "cited",
     "folded": "nearly the same as number {rank}: folded into it",
@@ -1234,15 +1234,15 @@ SHARING_IN_A_SYNC = "While it embeds, {model} leaves the graphics card. It comes
 # Diagnostics: untrusted text
 UNTRUSTED = "Untrusted text"
 UNTRUSTED_INFO = (
-    "Anybody can write into a paper, a page or a mail what is meant for a language model. Here are all passages of this "
-    "library that hold text which is not to be seen in its file, or which reads like an instruction to a model."
+    "Anybody can write into a paper, a page or a mail what is meant for a language model. Here are all passages of "
+    "this library that hold text which is not to be seen in its file, or which reads like an instruction to a model."
 )
 UNTRUSTED_LOOK = "Look through the library"
 UNTRUSTED_STOP = "Stop"
 UNTRUSTED_NONE_ONE = "1 passage was looked at. It holds neither."
 UNTRUSTED_NONE = "{count} passages were looked at. None holds either."
 UNTRUSTED_LOOKING = "{looked} of {total} passages looked at"
-UNTRUSTED_FOUND = "{looked} passages were looked at: {hidden} with hidden text, {speaking} that speak to a model, in {files}."
+UNTRUSTED_FOUND = "Of {looked} passages {hidden} hold hidden text and {speaking} speak to a model. They are in {files}."
 UNTRUSTED_FIRST = "The first {count} are shown."
 UNTRUSTED_LIST = "Passages with untrusted text"
 UNTRUSTED_HIDDEN = "hidden text"

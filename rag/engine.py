@@ -22,6 +22,7 @@ from rag.index.plan import is_there, make_plan, plan_again
 from rag.index.sync import apply_plan, forget_file
 from rag.inspection.bundle import decided
 from rag.inspection.inspector import Inspector
+from rag.inspection.scratch import sweep
 from rag.inspection.sharing import Sharing
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder
@@ -91,6 +92,7 @@ class Engine:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._shelf = Shelf(settings.home, settings.chroma_url)
+        sweep(settings.home)
         self._choices = Choices(settings.home / "choices.json")
         self._models = PickedModels(settings, self._choices)
         self._sharing = Sharing(settings, self._choices, self._models)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -83,17 +83,21 @@ class Answering:
     options: SearchOptions = DEFAULT_SEARCH
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def chain(self) -> Runnable[State, State]:
-        """The chain; without a model it ends after the retrieval."""
-        searching = RunnablePassthrough.assign(query=RunnableLambda(self._condense)) | RunnablePassthrough.assign(
-            retrieval=RunnableLambda(self._retrieve)
-        )
+    def chain(self, seconds: dict[str, float]) -> Runnable[State, State]:
+        """The chain; without a model it ends after the retrieval.
+
+        Args:
+            seconds: Takes up how long each step before the model's answer took.
+        """
+        searching = RunnablePassthrough.assign(
+            query=_timed("condense", self._condense, seconds)
+        ) | RunnablePassthrough.assign(retrieval=_timed("search", self._retrieve, seconds))
         if self.chat is None:
             return searching
         asking = RunnableLambda(_messages) | self.chat.runnable
         return (
             searching
-            | RunnablePassthrough.assign(prompt=RunnableLambda(self._prompt))
+            | RunnablePassthrough.assign(prompt=_timed("prompt", self._prompt, seconds))
             | RunnablePassthrough.assign(answer=RunnableBranch((self._refuses, RunnableLambda(_silence)), asking))
         )
 
@@ -123,6 +127,18 @@ class Answering:
         return build_prompt(retrieval.queries[0], retrieval.hits, state["history"], self.chat, wanted, self.answer_room)
 
 
+def _timed(name: str, step: Callable[[State], Any], seconds: dict[str, float]) -> Runnable[State, Any]:
+    """A step that notes its time by itself: what it hands on may be waited for by then, or fetched much later."""
+
+    def run(state: State) -> Any:
+        started = time.perf_counter()
+        done = step(state)
+        seconds[name] = time.perf_counter() - started
+        return done
+
+    return RunnableLambda(run)
+
+
 def _silence(state: State) -> None:
     """No model call: what the notes do not speak of is not asked."""
 
@@ -146,7 +162,7 @@ class AnswerRun:
         self._asked_at = time.time()
         self._started = time.perf_counter()
         self._seconds: dict[str, float] = {}
-        chain = answering.chain()  # a model inside this process is loaded here, if it is not yet
+        chain = answering.chain(self._seconds)  # a model inside this process is loaded here, if it is not yet
         self._lap("loading")
         self._states = chain.stream({"question": question, "history": history})
         self._retrieval: Retrieval | None = None
@@ -191,14 +207,8 @@ class AnswerRun:
         """Runs the chain up to the model."""
         with self._errors():
             for state in self._states:
-                if "query" in state:
-                    self._lap("condense")
-                if "retrieval" in state:
-                    self._retrieval = state["retrieval"]
-                    self._lap("search")
-                if "prompt" in state:
-                    self._prompt = state["prompt"]
-                    self._lap("prompt")
+                self._retrieval = state.get("retrieval", self._retrieval)
+                self._prompt = state.get("prompt", self._prompt)
                 if self._retrieval and (self._prompt or self._answering.chat is None):
                     return self._retrieval
         raise ValueError("The chain ended without a retrieval.")

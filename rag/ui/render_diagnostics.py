@@ -116,7 +116,7 @@ def _answer(trace: Trace) -> str:
     """The answer as chat shows it, its numbers leading to the ledger."""
     if trace.answer.outcome == "search_only" or not trace.answer.text:
         return ""
-    return f'<div class="fn-text fn-answer-here" dir="auto">{render_chat.answer_text(trace.answer)}</div>'
+    return f'<div class="fn-answer-here" dir="auto">{render_chat.answer_text(trace.answer)}</div>'
 
 
 def _used(trace: Trace) -> str:

@@ -30,7 +30,6 @@ from rag.types import (
     Verdict,
 )
 
-
 WELL_READ = Reading(3)
 
 

@@ -269,19 +269,20 @@ def test_ask_open_a_citation_and_look_inside(visit: Start, with_samples: Path, o
 
     page.click("[data-do=inspect]")
     report = page.locator("#report")
-    report.locator("table").first.wait_for()
+    report.locator(".fn-steps").wait_for()
     for words in ("What was searched", "Evidence", "The window", "first token", "qwen3:8b"):
         assert words in report.inner_text()
     assert report.locator("tr.inside").count() > 0
-    report.locator(".fn-prompt summary").click()
-    assert "312 NTU" in " ".join(report.locator(".fn-prompt pre").all_inner_texts())
+    page.locator("#prompt summary").click()
+    assert "312 NTU" in " ".join(page.locator("#prompt pre").all_inner_texts())
     open_tab(here, "This machine")
     page.locator("#health li").first.wait_for()
+    open_tab(here, "One answer")
 
     here.fill("#query textarea, #query input", "lightning")
     page.locator("#query button").click()
     report.locator("dd", has_text="lightning").first.wait_for()
-    assert report.locator(".fn-prompt").count() == 0
+    assert page.locator("#prompt .fn-prompt").count() == 0
 
 
 def test_a_search_is_held_to_a_file_and_what_the_notes_do_not_say_is_asked_anyway(

@@ -269,7 +269,9 @@ class Sharing:
             if self._turn is not None or self._placed.get(repr(embedder.identity)) == known:
                 return
             self._placed[repr(embedder.identity)] = known
-            self._move(embedder, to_card=self.plan(embedder).questions_on_card)
+            on_card = self.plan(embedder).questions_on_card
+            self._move(embedder, to_card=on_card)
+            self._move_reranker(to_card=on_card)
 
     @contextmanager
     def embedding(self, embedder: Embedder, seconds: float | None) -> Iterator[Callable[[], None]]:
@@ -371,6 +373,15 @@ class Sharing:
     def _move(self, embedder: Embedder, *, to_card: bool) -> None:
         try:
             embedder.move(to_card=to_card)
+        except ModelError as error:
+            self._note(error)
+
+    def _move_reranker(self, *, to_card: bool) -> None:
+        """It reads with each question, so it goes where questions go."""
+        try:
+            reranker = self._models.reranker()[0]
+            if reranker is not None:
+                reranker.move(to_card=to_card)
         except ModelError as error:
             self._note(error)
 

@@ -36,6 +36,7 @@ class Reranker:
         self._settings = settings
         self._loading = Lock()
         self._loaded: TorchModel | None = None
+        self._to_card = True
 
     @property
     def device(self) -> str:
@@ -77,6 +78,17 @@ class Reranker:
         """Whether a passage is read in one piece beside the question."""
         return self._length(query, text) <= self.max_tokens
 
+    def move(self, *, to_card: bool) -> None:
+        """Runs on the graphics card from now on, or on the CPU; one that is not loaded yet goes there once it is.
+
+        Raises:
+            ModelFailed: There is no room for it; it stays where it was.
+        """
+        with self._loading:
+            self._to_card = to_card
+            if self._loaded is not None:
+                self._loaded.move(to_card=to_card)
+
     def close(self) -> None:
         """Frees the weights; calling it twice is harmless."""
         with self._loading:
@@ -95,6 +107,8 @@ class Reranker:
                     raise ModelFailed(
                         f"{self.name} gives no score for a question and a passage.", "Choose a cross-encoder."
                     )
+                if not self._to_card:
+                    loaded.move(to_card=False)
                 self._loaded = loaded
             return self._loaded
 

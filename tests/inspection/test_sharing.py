@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fakes.hash_embedder import HashEmbedder
 from fakes.ollama_server import Failure, OllamaStandIn
 
+from rag.engine import SAMPLES, Engine
 from rag.errors import ModelFailed
 from rag.inspection import sharing
 from rag.inspection.sharing import Machine, Sharing, SharingPlan, decide, machine_of
@@ -321,3 +323,33 @@ def test_the_plan_is_the_same_before_and_after_the_model_is_loaded(shared: Share
     before: SharingPlan = shared.sharing.plan(shared.embedder)
     shared.load()
     assert shared.sharing.plan(shared.embedder).way == before.way == "turns"
+
+
+def test_the_engine_does_it_around_every_sync(
+    tmp_path: Path, ollama: OllamaStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharing, "graphics_cards", lambda: (Card("RTX 4060", 8 * GB, 0),))
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "pump.md").write_text("# Pump\n\nThe feed pump runs at 12 bar.\n", encoding="utf-8")
+    settings = load_settings(
+        home=tmp_path / "home", ollama_url=ollama.url, llm="ollama:qwen3:8b", embedder="ollama:bge-m3", read_workers=1
+    )
+    with Engine(settings) as engine:
+        ollama.loaded["qwen3:8b"] = 8192
+        for _ in engine.sync(SAMPLES, notes):
+            pass
+        assert (engine.inspector.sharing.taken, engine.inspector.sharing.trouble) == ("", "")
+        engine.search(SAMPLES, "feed pump")
+    paths = [(request.path, request.body) for request in ollama.requests if request.method == "POST"]
+    steps = [_step(path, body) for path, body in paths if path != "/api/show"]
+    leaves = steps.index("qwen3:8b leaves")
+    assert steps.index("embeds on the card", leaves) < steps.index("qwen3:8b comes back")
+    assert steps[-1] == "embeds on the CPU", "the question"
+    assert "qwen3:8b" in ollama.loaded
+
+
+def _step(path: str, body: dict[str, Any]) -> str:
+    if path == "/api/embed":
+        return "embeds on the CPU" if body["options"].get("num_gpu") == 0 else "embeds on the card"
+    return f"{body['model']} {'leaves' if path == '/api/generate' else 'comes back'}"

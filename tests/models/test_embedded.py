@@ -143,6 +143,15 @@ def test_a_llama_server_counts_and_tells_its_window(chat, make_settings):
         OpenAIChat(make_settings(), chat._client._url, key, "other")
 
 
+def test_how_it_lies_in_memory(chat):
+    chat.count_tokens(["It runs now."])
+    told = chat.residence()
+    assert told.loaded
+    assert told.server.startswith("llama.cpp inside Footnote")
+    assert told.trained == 32768
+    assert told.size > 1_000_000_000
+
+
 def test_it_starts_again_after_it_was_closed(chat):
     _ = chat.runnable
     address = chat._client._root

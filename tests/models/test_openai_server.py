@@ -211,3 +211,9 @@ def test_proxies_are_not_asked(server, settings, monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     assert ask(OpenAIChat(settings, server.url, "")) == "Hello there"
+
+
+def test_what_a_server_tells_of_how_its_model_lies_in_memory(server, settings):
+    server.models = [{"id": "phi-2.7b", "owned_by": "vllm", "meta": {"n_ctx_train": 2048}}]
+    told = OpenAIChat(settings, server.url, "").residence()
+    assert (told.server, told.trained, told.loaded, told.leaves) == ("vllm", 2048, False, False)

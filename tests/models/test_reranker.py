@@ -6,6 +6,7 @@ import pytest
 from fakes import tiny_m3
 
 from rag.errors import InputTooLong, ModelFailed, ModelMissing, ModelUnavailable
+from rag.models import torch_model
 from rag.models.choice import pick_reranker
 from rag.models.reranker import Reranker
 
@@ -170,3 +171,15 @@ def test_it_is_loaded_when_it_is_first_needed(make_settings, folder):
     reranker.close()
     reranker.close()
     assert loaded.model is None
+
+
+def test_it_goes_where_questions_go_even_before_it_is_loaded(folder, make_settings, monkeypatch):
+    monkeypatch.setattr(torch_model, "_best_device", lambda: "cpu:0")  # the CPU by another name stands for the card
+    reranker = Reranker(make_settings(), str(folder))
+    reranker.move(to_card=False)
+    assert reranker.device == "cpu"
+    before = reranker.scores(QUERY, TEXTS[:2])
+    reranker.move(to_card=True)
+    assert reranker.device == "cpu:0"
+    assert reranker.scores(QUERY, TEXTS[:2]) == pytest.approx(before, abs=0.02)
+    reranker.close()

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rag.answering.places import numbered_place
 from rag.answering.untrusted import Doubt, doubts
+from rag.inspection.untrusted import MOST_SHOWN, Screening
 from rag.types import Chunk, Prompt, Span
 from rag.ui import texts
-from rag.ui.render import escape, many, notice
+from rag.ui.render import escape, figure, many, notice, progress
 
 _SHOWN = 80  # characters of a doubtful stretch in a tooltip
 _LISTED = 3
+_BEFORE = 60  # characters of a passage shown before what is doubtful in it
+_EXCERPT = 300
 
 
 def badges(chunk: Chunk) -> str:
@@ -77,6 +81,40 @@ def warning(prompt: Prompt | None) -> str:
     )
     hint = f"{texts.UNTRUSTED_KEPT_BACK} {texts.UNTRUSTED_HINT}" if kept_back else texts.UNTRUSTED_HINT
     return notice(many(len(doubtful), *what), hint)
+
+
+def screening(done: Screening) -> str:
+    """How far a library has been looked through, and the passages found; a row opens its file's X-ray."""
+    looked, total = figure(done.looked), figure(done.total)
+    if done.looked < done.total:
+        head = progress(done.looked, done.total, texts.UNTRUSTED_LOOKING.format(looked=looked, total=total))
+    elif not done.found:
+        return notice(many(done.total, texts.UNTRUSTED_NONE_ONE, texts.UNTRUSTED_NONE), kind="quiet")
+    else:
+        files = many(done.files, texts.FILES_ONE, texts.FILES_MANY)
+        counts = {"hidden": figure(done.hidden), "speaking": figure(done.speaking), "files": files}
+        head = f"<p>{escape(texts.UNTRUSTED_FOUND.format(looked=looked, **counts))}</p>"
+        if len(done.found) == MOST_SHOWN:
+            head += f'<p class="fn-quiet">{escape(texts.UNTRUSTED_FIRST.format(count=MOST_SHOWN))}</p>'
+    if not done.found:
+        return head
+    return (
+        f'{head}<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.UNTRUSTED_LIST)}"><table>'
+        f"<tbody>{''.join(_row(chunk) for chunk in done.found)}</tbody></table></div>"
+    )
+
+
+def _row(chunk: Chunk) -> str:
+    where = ", ".join(filter(None, (numbered_place(chunk), " › ".join(chunk.heading_path))))
+    first = doubts(chunk)[0].span.start
+    start = max(0, first - _BEFORE)
+    excerpt = passage(chunk, text=chunk.text[start : start + _EXCERPT])
+    look = escape(texts.OPEN_XRAY.format(path=chunk.path))
+    return (
+        f'<tr data-id="{chunk.file_id}"><td><button type="button" class="fn-open" data-do="xray" aria-label="{look}">'
+        f'{escape(chunk.path)}</button> <span class="fn-where">{escape(where)}</span>{badges(chunk)}'
+        f'<p class="fn-fate" dir="auto">{"… " if start else ""}{excerpt}</p></td></tr>'
+    )
 
 
 def _told(text: str, doubt: Doubt) -> str:

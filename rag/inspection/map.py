@@ -26,7 +26,7 @@ HITS = 8
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A passage on the map; ``x`` and ``y`` are from -1 to 1."""
+    """A passage on the map; ``x`` and ``y`` in the units of the vectors, from the middle of all passages."""
 
     x: float
     y: float
@@ -76,14 +76,13 @@ def draw_map(library: Library, hits: Sequence[Hit] = (), question: Sequence[floa
     middle = rows.mean(axis=0)
     directions, held = _widest(rows - middle)
     placed = (rows - middle) @ directions.T
-    asked = None if question is None else (np.asarray(question) - middle) @ directions.T
-    scale = np.abs(placed if asked is None else np.vstack((placed, asked))).max() or 1.0
-    spots = [Spot(float(x / scale), float(y / scale), chunks[id_]) for id_, (x, y) in zip(shown, placed, strict=True)]
+    asked = None if question is None else ((np.asarray(question) - middle) @ directions.T).tolist()
+    spots = [Spot(x, y, chunks[id_]) for id_, (x, y) in zip(shown, placed.tolist(), strict=True)]
     first = sum(id_ in vectors for id_ in found)
     return PassageMap(
         spots=tuple(spots[first:]),
         hits=tuple(spots[:first]),
-        question=None if asked is None else (float(asked[0] / scale), float(asked[1] / scale)),
+        question=None if asked is None else (asked[0], asked[1]),
         held=held,
         total=len(ids),
     )

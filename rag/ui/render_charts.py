@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from rag.inspection.map import PassageMap, Spot
 from rag.types import Chunk, Hit, Prompt, Retrieval, Stage
 from rag.ui import render_plots, texts
 from rag.ui.render import escape, figure, score, term
-from rag.ui.render_plots import HEIGHT, WIDTH, Axis, Plane
+from rag.ui.render_plots import WIDTH, Axis, Plane
 
 MARKED = 5
 """Passages that are told apart where no prompt says which ones count."""
 
 _WITHOUT_SCORES = ("fold", "follow")
 _GROUPS = ("one", "two", "three", "four")
+_MOVES = (*_GROUPS, "now")
 _BARS = 24
-_MARGIN = 16  # of the map
+_MARGIN = 12  # of the map
+_HIGHEST = 280
 
 
 def scores(retrieval: Retrieval, prompt: Prompt | None) -> str:
@@ -92,7 +95,6 @@ def _moves(steps: Sequence[Stage], hits: Sequence[Hit], marked: dict[str, int]) 
     plane = Plane(
         Axis("", 0, len(steps) - 1, tuple((at, _short(stage.name)) for at, stage in enumerate(steps))),
         Axis(texts.AXIS_RANK, nowhere + 0.5, 0.5, (*ticks, (nowhere, "–"))),
-        height=HEIGHT,
     )
     drawn = ""
     for hit in kept:
@@ -101,7 +103,7 @@ def _moves(steps: Sequence[Stage], hits: Sequence[Hit], marked: dict[str, int]) 
         ]
         points = [*enumerate(ranks)]
         number = marked[hit.chunk.id]
-        kind = _GROUPS[(number - 1) % len(_GROUPS)]
+        kind = _MOVES[(number - 1) % len(_MOVES)]
         drawn += plane.line(points, kind)
         for (at, rank), stage in zip(points, steps, strict=True):
             said = str(rank) if rank < nowhere else texts.WENT_NOT_FOUND
@@ -155,49 +157,70 @@ def sizes(tokens: Sequence[int], limit: int) -> str:
 def passage_map(found: PassageMap) -> str:
     """The map, with a line from the question to each passage that was found, and a list of these."""
     groups = _groups([spot.chunk for spot in found.spots])
-    drawn = ""
-    for spot in found.spots:
-        kind = groups.get(_group(spot.chunk), "rest")
-        drawn += _dot(spot, f"{kind} faint", 2.2)
+    sheet = _Sheet.around(found)
+    drawn = "".join(sheet.dot(spot, f"{groups.get(_group(spot.chunk), 'rest')} faint", 2.2) for spot in found.spots)
+    question = ""
     if found.question is not None:
-        asked = _at(*found.question)
+        x, y = sheet.at(*found.question)
         for spot in found.hits:
-            x, y = _at(spot.x, spot.y)
-            drawn += f'<line class="thread" x1="{asked[0]}" y1="{asked[1]}" x2="{x}" y2="{y}"/>'
-    for number, spot in enumerate(found.hits, 1):
-        x, y = _at(spot.x, spot.y)
-        drawn += _dot(spot, "chosen", 6.5) + f'<text class="on" x="{x}" y="{y}" dy="0.34em">{number}</text>'
-    if found.question is not None:
-        x, y = asked
-        drawn += (
-            f'<path class="question" d="M{x} {y - 8} L{x + 7} {y + 5} L{x - 7} {y + 5} Z">'
-            f"<title>{escape(texts.MAP_QUESTION)}</title></path>"
+            to_x, to_y = sheet.at(spot.x, spot.y)
+            drawn += f'<line class="thread" x1="{x}" y1="{y}" x2="{to_x}" y2="{to_y}"/>'
+        question = (
+            f'<path class="question" d="M{x} {y - 7} l6 11 h-12 Z"><title>{escape(texts.MAP_QUESTION)}</title></path>'
         )
+    for number, spot in reversed([*enumerate(found.hits, 1)]):  # the best lies on top
+        x, y = sheet.at(spot.x, spot.y)
+        drawn += sheet.dot(spot, "chosen", 6.5) + f'<text class="on" x="{x}" y="{y}" dy="0.34em">{number}</text>'
     entries = [("question", escape(texts.MAP_QUESTION)), ("chosen", escape(texts.MAP_HITS))] if found.hits else []
     entries += [(kind, escape(group or texts.MAP_TOP)) for group, kind in groups.items()]
-    entries += [("rest", escape(texts.CHART_OTHERS))] if len(groups) == len(_GROUPS) else []
+    entries += (
+        [("rest", escape(texts.CHART_OTHERS))] if {_group(spot.chunk) for spot in found.spots} - {*groups} else []
+    )
     listed = "".join(f"<li>{escape(_place(spot.chunk))}</li>" for spot in found.hits)
     shown = len(found.spots) + len(found.hits)
     caption = texts.MAP_CAPTION.format(shown=figure(shown), total=figure(found.total), held=f"{100 * found.held:.0f} %")
-    drawing = render_plots.figure(
-        render_plots.canvas(drawn, texts.SECTION_MAP, _MAP_HEIGHT), escape(caption), render_plots.legend(entries)
-    )
+    canvas = render_plots.canvas(drawn + question, texts.SECTION_MAP, sheet.height)
+    drawing = render_plots.figure(canvas, escape(caption), render_plots.legend(entries))
     hits = f'<ol class="fn-plain">{listed}</ol>' if listed else ""
     return f'<section class="fn-box fn-map"><h3>{escape(texts.SECTION_MAP)}</h3><div>{drawing}{hits}</div></section>'
 
 
-_MAP_HEIGHT = 270
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """The canvas of a map: distances are the same in both directions.
 
+    Attributes:
+        left: The least ``x`` on the map.
+        top: The greatest ``y``.
+        scale: Canvas units of one unit of the map.
+        height: Of the canvas.
+    """
 
-def _at(x: float, y: float) -> tuple[float, float]:
-    """Where a spot lies on the canvas."""
-    half_width, half_height = WIDTH / 2 - _MARGIN, _MAP_HEIGHT / 2 - _MARGIN
-    return round(WIDTH / 2 + x * half_width, 1), round(_MAP_HEIGHT / 2 - y * half_height, 1)
+    left: float
+    top: float
+    scale: float
+    height: float
 
+    @classmethod
+    def around(cls, found: PassageMap) -> _Sheet:
+        """The canvas that a map just fits on."""
+        spots = [(spot.x, spot.y) for spot in (*found.spots, *found.hits)]
+        spots += [found.question] if found.question is not None else []
+        across, up = ([place[axis] for place in spots] for axis in (0, 1))
+        wide, high = max(across) - min(across), max(up) - min(up)
+        scale = min((WIDTH - 2 * _MARGIN) / (wide or 1.0), _HIGHEST / (high or 1.0))
+        left = min(across) - (WIDTH / scale - wide) / 2
+        return cls(left, max(up) + _MARGIN / scale, scale, round(high * scale) + 2 * _MARGIN)
 
-def _dot(spot: Spot, kind: str, radius: float) -> str:
-    x, y = _at(spot.x, spot.y)
-    return f'<circle class="{kind}" cx="{x}" cy="{y}" r="{radius}"><title>{escape(_place(spot.chunk))}</title></circle>'
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Where a place lies on the canvas."""
+        return round((x - self.left) * self.scale, 1), round((self.top - y) * self.scale, 1)
+
+    def dot(self, spot: Spot, kind: str, radius: float) -> str:
+        """A passage."""
+        x, y = self.at(spot.x, spot.y)
+        title = f"<title>{escape(_place(spot.chunk))}</title>"
+        return f'<circle class="{kind}" cx="{x}" cy="{y}" r="{radius}">{title}</circle>'
 
 
 def _groups(chunks: Sequence[Chunk]) -> dict[str, str]:

@@ -16,7 +16,7 @@ WIDTH = 360
 HEIGHT = 220
 """The canvas, in the units of its own coordinates; text is eleven of them high."""
 
-_RIGHT, _TOP, _BOTTOM = 10, 10, 36
+_RIGHT, _TOP, _BOTTOM = 16, 10, 36
 _CHARACTER = 6.2  # width of a figure, on the generous side
 _TICKS = 5
 

@@ -101,7 +101,7 @@ def test_ways_are_tried_aside_and_the_library_stays_as_it_is(
     found = steps[-1].experiment
     assert found.before == found.after == hashed
     assert [outcome.variant for outcome in found.outcomes] == [AS_NOW, *ways]
-    now, by_words, other, gone = found.outcomes
+    now, by_words, _, gone = found.outcomes
     assert now.chunks == library.catalog.counts()[1]
     assert now.rebuild is None
     assert "no such embedder" in gone.problem

@@ -1,4 +1,4 @@
-"""The command line: ``python -m rag index | ask | search | eval | check | doctor | libraries | arxiv | models``.
+"""The command line: ``python -m rag index | ask | search | why | eval | check | doctor | libraries | arxiv | models``.
 
 Results go to standard output, progress and errors to standard error. Exit codes: 0, 1 for an error that the person can
 mend, 2 for wrong usage.
@@ -109,6 +109,13 @@ def _parser() -> argparse.ArgumentParser:
     evaluation.add_argument("--answers", action="store_true", help="have the chat model answer, too (slow)")
     evaluation.set_defaults(run=_eval)
 
+    why = commands.add_parser("why", help="why a passage is not among what is found for a question")
+    why.add_argument("question")
+    why.add_argument("--file", default="", metavar="NAME", help="part of the path of the file that you miss")
+    why.add_argument("--page", type=_positive, metavar="N", help="the page of it, or the slide, row or line")
+    why.add_argument("--phrase", default="", metavar="WORDS", help="words that stand in what you miss")
+    why.set_defaults(run=_why)
+
     check = commands.add_parser("check", help="does the library's catalog agree with its keyword index and vectors?")
     check.add_argument("--repair", action="store_true", help="mend what disagrees; no file is read again")
     check.set_defaults(run=_check)
@@ -138,9 +145,9 @@ def _parser() -> argparse.ArgumentParser:
     use.add_argument("model", help="an id of `models list`, auto, or none (search only)")
     use.set_defaults(run=_models_use)
 
-    for command in (index, ask, search, evaluation, check, libraries, arxiv, doctor, listing, pull, use):
+    for command in (index, ask, search, why, evaluation, check, libraries, arxiv, doctor, listing, pull, use):
         command.add_argument("--json", action="store_true", help="print one JSON value instead of text")
-    for command in (index, evaluation, check, arxiv, doctor):
+    for command in (index, why, evaluation, check, arxiv, doctor):
         command.add_argument("--library", metavar="NAME", help="the library (default: the one used last)")
     for command in (ask, search):
         command.add_argument(
@@ -335,6 +342,32 @@ def _search(engine: Engine, options: argparse.Namespace) -> int:
         _print_json(_retrieval_json(retrieval, {}))
     else:
         _print_hits(retrieval)
+    return 0
+
+
+def _why(engine: Engine, options: argparse.Namespace) -> int:
+    from rag.answering.places import place
+    from rag.inspection.explain import Wanted
+
+    library = options.library or engine.default_library()
+    wanted = Wanted(file=options.file, page=options.page, phrase=options.phrase)
+    found = engine.inspector.why(library, wanted, engine.search(library, options.question), None)
+    if options.json:
+        _print_json(found)
+        return 0
+    if found.note:
+        print(found.note)
+    for account in found.accounts:
+        print(f"{account.gate or 'found':<17} {place(account.chunk)}\n  {account.reason}")
+        for remark in account.remarks:
+            print(f"  {remark}")
+        for way in account.ways:
+            tried = f" Tried: {f'place {way.rank}' if way.rank else 'not found even then'}." if way.tried else ""
+            print(f"  → {way.change}{tried}")
+    for lost in found.lost:
+        print(f"{'not indexed' if lost.indexed else 'not read':<17} {lost.name}\n  {lost.reason}\n  → {lost.action}")
+    if found.more:
+        print(f"and {found.more} more")
     return 0
 
 

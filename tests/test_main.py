@@ -105,6 +105,9 @@ def test_a_search_is_held_to_what_options_and_question_say(run, tmp_path: Path) 
     text = run("search", "valve after:2001", "--exact", "relief valve").stdout
     assert "held to: after 2001 · “relief valve”" in text
     assert "evidence: " in text
+    why = run("why", "At how many bar does the relief valve open? folder:plant", "--file", "garden").stdout
+    assert "filtered          garden.txt" in why
+    assert "→ Ask without “folder plant”. Tried: place " in why
     unreadable = run("search", "valve after:soon")
     assert unreadable.returncode == 1
     assert "“after:soon” is no date" in unreadable.stderr

@@ -33,7 +33,7 @@ def why_box(desk: Desk) -> WhyBox:
         gr.HTML(f'<p class="fn-hint">{render.escape(texts.WHY_INFO)}</p>', apply_default_css=False)
         with gr.Row(elem_classes="fn-fields"):
             file = gr.Textbox(label=texts.WHY_FILE, placeholder="heron, *.pdf", max_lines=1, min_width=150)
-            page = gr.Number(label=texts.WHY_PAGE, value=None, precision=0, minimum=1, min_width=90)
+            page = gr.Number(label=texts.WHY_PAGE, value=None, placeholder="–", precision=0, min_width=90)
             phrase = gr.Textbox(
                 label=texts.WHY_PHRASE, placeholder="every 6 hours", max_lines=1, min_width=200, scale=2
             )
@@ -60,7 +60,7 @@ def wire_why(desk: Desk, box: WhyBox, library: gr.State, shown: gr.State, *repor
 
     @told
     def ask(of: Shown | None, file: str, page: int | None, phrase: str) -> str:
-        return account(of, Wanted(file=file, page=page, phrase=phrase))
+        return account(of, Wanted(file=file, page=page or None, phrase=phrase))
 
     @told
     def clicked(event: gr.EventData, of: Shown | None) -> dict[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,6 +13,8 @@ from rag.inspection.contradiction import Contradiction, contradictions
 from rag.types import FactKind, Span, Trace
 from rag.ui import texts
 from rag.ui.render import escape, many, term
+
+_SIGNS = re.compile(r"\*\*|__|`|^#+ ")
 
 KINDS: tuple[FactKind, ...] = ("number", "unit", "date", "name", "quote")
 
@@ -85,16 +88,21 @@ def _marked(sentence: AuditedSentence) -> str:
     for fact in sentence.missing:
         span = Span(fact.span.start - sentence.span.start, fact.span.end - sentence.span.start)
         title = escape(texts.FLAG_TITLES[fact.kind])
-        parts.append(escape(sentence.text[at : span.start]))
-        parts.append(f'<span class="fn-missing {fact.kind}" title="{title}">{escape(fact.text)}</span>')
+        parts.append(_plain(sentence.text[at : span.start]))
+        parts.append(f'<span class="fn-missing {fact.kind}" title="{title}">{_plain(fact.text)}</span>')
         at = span.end
-    return "".join(parts) + escape(sentence.text[at:])
+    return "".join(parts) + _plain(sentence.text[at:])
+
+
+def _plain(text: str) -> str:
+    """Escaped text without Markdown's signs of emphasis, code and headings."""
+    return escape(_SIGNS.sub("", text))
 
 
 def _missing(fact: MissingFact, cited: bool) -> str:
     told = (texts.AUDIT_LACKS if cited else texts.AUDIT_LACKS_ALL)[fact.kind]
     where = f" {texts.AUDIT_ELSEWHERE.format(numbers=_listed(fact.elsewhere))}" if fact.elsewhere else ""
-    return f'<b dir="auto">{escape(fact.text)}</b> {escape(told)}{escape(where)}'
+    return f'<b dir="auto">{_plain(fact.text)}</b> {escape(told)}{escape(where)}'
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -232,7 +232,7 @@ def wrong_date(right: str, one: Written, chance: random.Random) -> str:
     for names in (_WEEKDAYS.get(one.language, ()), _MONTHS.get(one.language, ())):
         known = [name for name in names if name in right]
         if known and (chance.random() < 0.5 or not any(map(str.isdecimal, right))):
-            return right.replace(known[0], chance.choice([name for name in names if name not in one.passage]))
+            return right.replace(known[0], chance.choice([name for name in names if name not in one.passage + right]))
     held = {int(number) for number in re.findall(r"\d+", unicodedata.normalize("NFKC", one.passage + right))}
     parts = list(re.finditer(r"\d+", right))
     part = chance.choice([match for match in parts if match.group() != "00"])

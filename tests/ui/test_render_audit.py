@@ -20,7 +20,7 @@ def traced(answer: str, *texts: str) -> Trace:
 
 def test_the_first_line_counts_what_is_wrong() -> None:
     html = render_audit.audit(
-        traced("It runs at 18 bar. [1] It runs at 19 bar. [1] Elephants migrate north. [9]", "It runs at 16 bar.")
+        traced("It runs at **18 bar**. [1] It runs at 19 bar. [1] Elephants migrate north. [9]", "It runs at 16 bar.")
     )
     tree = parse(html)
     assert "2 numbers are not in the cited text" in tree.text
@@ -28,6 +28,7 @@ def test_the_first_line_counts_what_is_wrong() -> None:
     assert "1 sentence without a citation" in tree.text
     assert "3 sentences" in tree.text
     assert html.count('class="fn-missing number"') == 2
+    assert "It runs at 18 bar." in tree.text, "without signs of Markdown"
     assert "18 bar is a number that the cited passage does not have." in tree.text
 
 

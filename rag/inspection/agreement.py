@@ -78,7 +78,18 @@ def compare_answers(
         return relations[other.span, one.span]
 
     marks = [_mark(one, rights, to_right, _is_held(one, left, held), said=alone) for one in lefts]
-    others = [_mark(one, lefts, to_left, _is_held(one, right, held), said=alone, known=alone) for one in rights]
+    known = [one for one, mark in zip(lefts, marks, strict=True) if mark.held]
+    others = [
+        _mark(
+            one,
+            lefts,
+            to_left,
+            _is_held(one, right, held) or any(to_left(one, other) == "same" for other in known),
+            said=alone,
+            known=alone,
+        )
+        for one in rights
+    ]
     return tuple(marks), tuple(others)
 
 
@@ -152,6 +163,7 @@ _WORD = re.compile(
 )
 """Words; Hiragana is left out, since it mostly ties others together."""
 
+_MID_SENTENCE = re.compile(r"[^\W_][,;]?\s\Z")
 _COUNTED = re.compile(r"[\s\-]*([^\W\d_]{3,})")
 _YEAR = range(1000, 2200)
 _CLOSE = 1e-6
@@ -358,7 +370,9 @@ def _words(text: str, offset: int = 0) -> tuple[_Word, ...]:
     for match in _WORD.finditer(text):
         word = match.group()
         plain = unicodedata.normalize("NFKC", word).casefold()
-        if plain in _COMMON or (len(plain) < 3 and not match["han"] and not word.isupper()):
+        # "Au" in mid-sentence means gold, and is no French word.
+        meant = word[0].isupper() and _MID_SENTENCE.search(text, max(0, match.start() - 3), match.start()) is not None
+        if not meant and (plain in _COMMON or (len(plain) < 3 and not match["han"])):
             continue
         name = any(span.start < match.end() and match.start() < span.end for span in named)
         found.append(_Word(_key(plain), Span(offset + match.start(), offset + match.end()), name))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from rag.errors import ModelMissing, SettingsError
+from rag.errors import ModelError, ModelMissing, SettingsError
 from rag.models import choice
 from rag.models.base import ChatModel, Embedder
 from rag.models.reranker import Reranker
@@ -109,7 +109,9 @@ class PickedModels:
 
     @contextmanager
     def beside(self, model_id: str) -> Iterator[ChatModel]:
-        """Another chat model next to the one in use, which stays as it is; closed again at the end.
+        """Another chat model next to the one in use, which stays as it is.
+
+        At the end it is closed, and leaves the memory of its server unless it was there before.
 
         Raises:
             ModelError: It cannot be had.
@@ -119,9 +121,14 @@ class PickedModels:
         chat, why = choice.pick_chat(self._settings.model_copy(update={"llm": model_id}), model_id)
         if chat is None:
             raise ModelMissing(why, "Choose a chat model to compare with.")
+        was_loaded = True
         try:
+            was_loaded = chat.residence().window > 0
             yield chat
         finally:
+            if not was_loaded:
+                with suppress(ModelError):  # it has answered; its server lets it go by itself later
+                    chat.unload()
             chat.close()
 
     def use(self, model_id: str) -> None:

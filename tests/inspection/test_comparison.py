@@ -137,6 +137,16 @@ def test_the_second_model_is_opened_after_the_first_and_the_one_in_use_stays(
     assert "ollama:qwen3:8b" not in [choice.id for choice in engine.inspector.comparable()]
 
 
+def test_the_second_model_leaves_memory_again_unless_it_was_there_before(engine: Engine, ollama: OllamaStandIn) -> None:
+    trace = _asked(engine)
+    for was_loaded in (False, True):
+        if was_loaded:
+            ollama.loaded["qwen2.5:1.5b"] = 4096
+        _last(engine.inspector.two_models(SAMPLES, trace.retrieval, trace, "ollama:qwen2.5:1.5b"))
+        assert ("qwen2.5:1.5b" in ollama.loaded) is was_loaded
+        assert "qwen3:8b" in ollama.loaded
+
+
 def test_a_side_that_fails_says_why_and_the_other_one_stays(engine: Engine, ollama: OllamaStandIn) -> None:
     trace = _asked(engine)
     ollama.failures.append(Failure("/api/chat", status=500))

@@ -295,9 +295,9 @@ def _holders(library: Library, expected: Sequence[Expected]) -> set[int]:
         # The phrase may stand in a heading, so that it can be looked for in the text only where nothing else is known.
         files, phrases = (place.path,) if place.path else (), () if place.path else (place.phrase,)
         within = select(library.catalog, Filters(files=files, phrases=phrases))
-        if within is not None:
-            chunks = library.catalog.chunks_where(within.condition)
-            found |= {chunk.file_id for chunk in chunks if chunk.file_id not in found and place.found_in(chunk)}
+        for chunk in library.catalog.chunks_where(within.condition) if within is not None else ():
+            if chunk.file_id not in found and place.found_in(chunk):
+                found.add(chunk.file_id)
     return found
 
 

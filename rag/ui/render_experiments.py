@@ -30,6 +30,13 @@ def name(variant: Variant) -> str:
     return ", ".join(parts) or texts.WAY_NOW
 
 
+def _explained(variant: Variant) -> str:
+    """A way's name with a sentence on what it is, on hover."""
+    kind = variant.cut or (variant.embedder and "embedder")
+    kind = kind or ("hyde" if variant.hyde is not None else "rerank" if variant.rerank is not None else "now")
+    return f'<abbr title="{escape(texts.WAYS_PLAIN[kind])}">{escape(name(variant))}</abbr>'
+
+
 def sample(taken: Sample) -> str:
     """What would be tried with, and which questions cannot be measured."""
     if not taken.questions:
@@ -130,7 +137,7 @@ def _table(outcomes: Sequence[Outcome]) -> str:
 
 def _row(outcome: Outcome) -> str:
     problem = f'<p class="fn-fate">{escape(outcome.problem)}</p>' if outcome.problem else ""
-    label = f'<th scope="row">{escape(name(outcome.variant))}{problem}</th>'
+    label = f'<th scope="row">{_explained(outcome.variant)}{problem}</th>'
     if not outcome.ranks:
         return f'<tr>{label}<td colspan="8" class="fn-quiet">{escape(texts.WAY_NOT_TRIED)}</td></tr>'
     shares = "".join(f'<td class="num">{outcome.found(depth):.2f}</td>' for depth in (1, 3, DEPTH))

@@ -998,6 +998,14 @@ WAY_HYDE = "with HyDE"
 WAY_NO_HYDE = "without HyDE"
 WAY_RERANK = "with reranking"
 WAY_NO_RERANK = "without reranking"
+WAYS_PLAIN = {
+    "sections": "One passage a section or clause; longer ones are cut between paragraphs, and share a little at the cut.",
+    "words": "Windows of one length, wherever a section begins; neighbours share the overlap.",
+    "embedder": "Another model turns text into vectors. The whole library would have to be embedded anew.",
+    "hyde": "The chat model makes up a passage that would answer, and it is searched beside the question.",
+    "rerank": "A second model reads question and passage together and sorts the best of what was found.",
+    "now": "As the library is made and searched at present.",
+}
 WAY_NOT_TRIED = "not tried"
 WAY_NO_REBUILD = "–"
 WAY_TOKENS = "of {count} tokens"

@@ -12,6 +12,7 @@ from statistics import fmean
 
 import pytest
 from fakes.hash_embedder import HashEmbedder
+from fakes.ollama_server import Failure, OllamaStandIn
 from material import write_notes
 
 from rag.errors import ModelMissing, QuestionsError
@@ -35,7 +36,9 @@ from rag.inspection.experiments import (
 from rag.inspection.questions import Expected, Question
 from rag.inspection.scratch import ReadOnce
 from rag.models.base import Embedder
+from rag.models.ollama import OllamaChat
 from rag.retrieval.retriever import Retriever
+from rag.settings import Settings
 from rag.sources.workers import ReaderPool
 from rag.types import EmbedderIdentity, ModelChoice
 
@@ -122,6 +125,27 @@ def test_ways_are_tried_aside_and_the_library_stays_as_it_is(
     assert by_words.difference == compare(now.ranks, by_words.ranks, len(ways))
     assert {step.doing for step in steps} == {"index", "search"}
     assert max(step.nth for step in steps) == 4 == steps[0].ways
+
+
+def test_made_up_passages_are_tried_in_the_same_scratch_library(
+    pumps: tuple[Library, HashEmbedder],
+    readers: ReaderPool,
+    tmp_path: Path,
+    settings: Settings,
+    ollama: OllamaStandIn,
+) -> None:
+    library, embedder = pumps
+    chat = OllamaChat(settings.model_copy(update={"ollama_url": ollama.url}), "qwen3:8b")
+    ollama.reply = ["The pump runs at 12 bar."]
+    ollama.failures.append(Failure("/api/chat", status=500))
+    given = replace(bench(library, embedder, readers, tmp_path), chat=chat)
+    steps = [*run_experiment(library, [ask(1), ask(2)], [Variant(hyde=True)], 1000, given)]
+    assert {step.nth for step in steps if step.doing == "index"} == {1}
+    now, made_up = steps[-1].experiment.outcomes
+    assert not now.problem
+    assert made_up.problem == "No passage was made up for 1 of 2 questions."
+    assert (made_up.chunks, made_up.rebuild) == (now.chunks, None)
+    assert made_up.difference == compare(now.ranks, made_up.ranks)
 
 
 def test_stopping_leaves_nothing_behind(

@@ -70,21 +70,27 @@ def redacted(trace: Trace, sources: Collection[str]) -> Trace:
     passages = trace.prompt.passages if trace.prompt else ()
     was_read = any(one.in_prompt and _source(one.hit.chunk) in sources for one in passages)
     text = trace.answer.text
-    for span in (
+    emptied = (
         *(citation.answer_span for citation in trace.answer.citations if _source(citation.chunk) in sources),
         *(trace.answer.unsupported if was_read else ()),
-    ):
+    )
+    for span in emptied:
         # As long as the sentence, so that the spans of the others still point at them.
         text = text[: span.start] + _filling(span.end - span.start) + text[span.end :]
     citations = tuple(
         replace(citation, chunk=without(citation.chunk), missing=()) if _source(citation.chunk) in sources else citation
         for citation in trace.answer.citations
     )
+    flags = tuple(
+        flag
+        for flag in trace.answer.flags
+        if not any(flag.span.start < span.end and span.start < flag.span.end for span in emptied)
+    )
     return replace(
         trace,
         retrieval=retrieval,
         prompt=prompt,
-        answer=replace(trace.answer, text=text, citations=citations),
+        answer=replace(trace.answer, text=text, citations=citations, flags=flags),
         generation=trace.generation and replace(trace.generation, text=REMOVED, thinking=""),
     )
 

@@ -8,6 +8,7 @@ from rag.types import (
     Citation,
     EmbedderIdentity,
     Evidence,
+    Flag,
     Hit,
     Message,
     Passage,
@@ -40,7 +41,8 @@ def _trace() -> Trace:
     text = f"{CITED} [2] {TRANSLATED} Ja."
     begin = text.index(TRANSLATED)
     citation = Citation(2, STAYS, STAYS.span, Span(0, len(CITED)), "model", 1.0)
-    answer = Answer(text, "answered", (citation,), unsupported=(Span(begin, begin + len(TRANSLATED)),))
+    flags = (Flag(Span(17, 22), "date"), Flag(Span(text.index("16 bar"), text.index("16 bar") + 6), "number"))
+    answer = Answer(text, "answered", (citation,), unsupported=(Span(begin, begin + len(TRANSLATED)),), flags=flags)
     return Trace("t", 1.0, retrieval, prompt, None, EmbedderIdentity("p", "m", "r", 3, True, "", "", 9), answer)
 
 
@@ -50,6 +52,7 @@ def test_notes_and_uncited_sentences_go_with_the_file_that_they_may_quote() -> N
     assert [hit.note for hit in kept.retrieval.hits] == ["", ""]
     assert kept.answer.text == f"{CITED} [2] {REMOVED.ljust(len(TRANSLATED))} Ja."
     assert kept.answer.unsupported == _trace().answer.unsupported
+    assert [flag.kind for flag in kept.answer.flags] == ["date"], "marks go with the words they are on"
     for words in ("Table 4” in", "16 bar", "Boilers", "Sicherheitsventil"):
         assert words not in repr(kept)
 

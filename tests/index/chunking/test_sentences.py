@@ -14,6 +14,13 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence() -> None:
     assert _texts("Use e.g. 3.5 mm, see Fig. 2 there. Done.") == ["Use e.g. 3.5 mm, see Fig. 2 there.", "Done."]
 
 
+def test_the_number_of_a_day_in_german_does_not_end_a_sentence() -> None:
+    assert _texts("Sie kam am 5. November. Seit dem 3. Mai läuft sie. Im 19. Jahrhundert nicht.") == [
+        "Sie kam am 5. November.", "Seit dem 3. Mai läuft sie.", "Im 19. Jahrhundert nicht.",
+    ]  # fmt: skip
+    assert _texts("It is in hall 3. The pump runs.") == ["It is in hall 3.", "The pump runs."]
+
+
 def test_a_line_break_ends_a_sentence_and_nothing_is_lost() -> None:
     text = "# Heading\n- one\n- two.  Three"
     assert _texts(text) == ["# Heading", "- one", "- two.", "Three"]

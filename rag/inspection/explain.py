@@ -40,6 +40,8 @@ _MOST_CANDIDATES = 300
 """Candidates a leg up to which a search that hands on more is tried."""
 
 _ADDED_WORDS = 3
+_LONGEST_WORD, _TELLING = 30, 8
+"""Letters: longer ones are addresses and the like; and from which on a word is as telling as a longer one."""
 
 
 class Gate(StrEnum):
@@ -629,7 +631,9 @@ def _own_words(chunk: Chunk, query: str, weighed: QueryTerms) -> list[str]:
     for word in chunk.text.split():
         bare = word.strip(".,;:!?()[]{}“”\"'„«»*_#|<>`")
         found = terms(bare)
-        if len(bare) > 2 and found and not asked & set(found):
-            words.setdefault(bare, weighed.weights.get(found[0], 0.0))
+        # Writing without spaces has no words to be taken out.
+        if 2 < len(bare) <= _LONGEST_WORD and is_spaced(bare) and not asked & set(found):
+            # In a small library a function word may be as rare as any other, but it is short.
+            words.setdefault(bare, weighed.weights.get(found[0], 0.0) * min(len(bare), _TELLING))
     best = sorted(words, key=lambda word: -words[word])[:_ADDED_WORDS]
     return [word for word in words if word in best]

@@ -15,13 +15,13 @@ from rag.ui.render import date, duration, escape, figure, notice, score, term
 _STYLE = """
 :root { color-scheme: light dark; }
 body { max-width: 56rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font-size: 1rem; margin-bottom: 0; }
 blockquote, pre { margin: 0.4rem 0 1rem; padding: 0.6rem 0.9rem; border-left: 3px solid #8aa; white-space: pre-wrap;
   overflow-wrap: anywhere; font: inherit; font-size: 0.92rem; background: rgb(128 128 128 / 10%); }
 pre { font-family: ui-monospace, monospace; }
 table { border-collapse: collapse; font-size: 0.9rem; } td, th { padding: 0.2rem 0.7rem 0.2rem 0; text-align: left;
   vertical-align: top; overflow-wrap: anywhere; } .num { text-align: right; font-variant-numeric: tabular-nums; }
-small, .quiet { color: #667; } mark { background: #fd8; color: #000; }
+small, .quiet { opacity: 0.7; } mark { background: #fd8; color: #000; }
 """
 
 

@@ -12,7 +12,10 @@ from rag.inspection.explain import Wanted
 from rag.ui import render, render_why, texts
 from rag.ui.desk import Desk, Shown, script, told
 
-_SHOW = "() => document.getElementById('why').scrollIntoView({ block: 'start', behavior: 'smooth' })"
+_SHOW = """() => setTimeout(
+    () => document.getElementById("why").scrollIntoView({ block: "start", behavior: "smooth" }), 200
+)"""
+"""Brings the box to the top, once what it holds has been drawn."""
 
 
 @dataclass

@@ -207,10 +207,11 @@ class AnswerRun:
         """Runs the chain up to the model."""
         with self._errors():
             for state in self._states:
-                self._retrieval = state.get("retrieval", self._retrieval)
+                found: Retrieval | None = state.get("retrieval", self._retrieval)
+                self._retrieval = found
                 self._prompt = state.get("prompt", self._prompt)
-                if self._retrieval and (self._prompt or self._answering.chat is None):
-                    return self._retrieval
+                if found is not None and (self._prompt or self._answering.chat is None):
+                    return found
         raise ValueError("The chain ended without a retrieval.")
 
     def _generate(self) -> Iterator[AnswerEvent]:

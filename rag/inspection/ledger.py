@@ -117,19 +117,19 @@ def open_ledger(retrieval: Retrieval, trace: Trace | None) -> Ledger:
     passages = _by_chunk(trace.prompt if trace is not None else None)
     entries = []
     for chunk_id, chunk in chunks.items():
-        hit = final.get(chunk_id)
+        kept = final.get(chunk_id)
         passage = passages.get(chunk_id)
-        reached, stop = _fate(chunk, hit, chunk_id in folded, passage, trace)
+        reached, stop = _fate(chunk, kept, chunk_id in folded, passage, trace)
         entries.append(
             Entry(
                 chunk=chunk,
-                rank=hit.rank if hit else None,
+                rank=kept.rank if kept else None,
                 hits=tuple(hits.get(chunk_id) for hits in seen),
                 reached=reached,
                 stop=stop,
-                into=folded.get(chunk_id, 0) if hit is None else 0,
-                copies=len(hit.copies) if hit else 0,
-                note=hit.note if hit else "",
+                into=folded.get(chunk_id, 0) if kept is None else 0,
+                copies=len(kept.copies) if kept else 0,
+                note=kept.note if kept else "",
                 passage=passage,
             )
         )

@@ -102,7 +102,7 @@ def _verdict(compared: Comparison) -> str:
 def _verdict_of(compared: Comparison, origins: Sequence[set[Origin]], refused: Sequence[bool]) -> tuple[str, str]:
     ours, theirs = origins
     if Origin.DISAGREE in ours | theirs:
-        return "disagree", texts.COMPARE_DISAGREE
+        return "disagree", texts.COMPARE_DISAGREE if compared.kind == "notes" else texts.COMPARE_MODELS_DISAGREE
     if compared.kind == "models":
         if any(refused):
             return "model", texts.COMPARE_BOTH_REFUSE if all(refused) else texts.COMPARE_ONE_REFUSES

@@ -6,6 +6,7 @@ differences only, so that what lies close together on it need not be alike: the 
 
 from __future__ import annotations
 
+import heapq
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ def draw_map(library: Library, hits: Sequence[Hit] = (), question: Sequence[floa
     ids = library.catalog.chunk_ids()
     found = [hit.chunk.id for hit in hits[:HITS] if hit.chunk.id in ids]
     # By a hash of the id, so that a library's sample stays as it is while others come and go.
-    some = sorted(ids, key=lambda id_: (zlib.crc32(id_.encode()), id_))[:SHOWN]
+    some = heapq.nsmallest(SHOWN, ids, key=lambda id_: (zlib.crc32(id_.encode()), id_))
     shown = [*found, *(id_ for id_ in some if id_ not in found)]
     vectors, chunks = library.vectors.get(shown), library.catalog.chunks(shown)
     shown = [id_ for id_ in shown if id_ in vectors and id_ in chunks]

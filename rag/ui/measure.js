@@ -1,4 +1,6 @@
 // A library's own questions: look closer, drop, take in a file that the browser reads, export as one that it makes.
+const library = () => element.querySelector("[data-library]")?.dataset.library;
+
 element.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-do]");
   if (!button) return;
@@ -8,10 +10,10 @@ element.addEventListener("click", async (event) => {
   if (what === "drop") trigger("drop", { question: row.dataset.question });
   if (what === "sample") trigger("sample", {});
   if (what === "export") {
-    const lines = await server.export({ library: props.library });
+    const lines = await server.export({ library: library() });
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([lines], { type: "application/x-ndjson" }));
-    link.download = props.library.replace(/[\\/:*?"<>|]+/g, " ").trim().slice(0, 80) + " questions.jsonl";
+    link.download = library().replace(/[\\/:*?"<>|]+/g, " ").trim().slice(0, 80) + " questions.jsonl";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
@@ -28,6 +30,6 @@ element.addEventListener("change", async (event) => {
 let hidden = true;
 new IntersectionObserver(([entry]) => {
   const now = entry.target.offsetParent === null;
-  if (hidden && !now && props.library) trigger("seen", {});
+  if (hidden && !now && library()) trigger("seen", {});
   hidden = now;
 }).observe(element);

@@ -95,7 +95,6 @@ def measure_part(desk: Desk) -> MeasurePart:
         server_functions=[export],
         apply_default_css=False,
         elem_id="own-questions",
-        library="",
     )
     with gr.Accordion(texts.QUESTION_ADD, open=False, elem_id="add-question"):
         text = gr.Textbox(label=texts.COLUMN_QUESTION, max_lines=4, elem_id="own-question")
@@ -150,9 +149,8 @@ def updates(desk: Desk, part: MeasurePart, library: str) -> dict[Any, Any]:
         part.measuring.records.clear()  # of files that may be forgotten by now
     found = calibrate(run.results) if run is not None else None
     return {
-        part.questions: gr.HTML(
-            render_measure.questions(listed, run, inspector.missing_places(library), sample=library == SAMPLES),
-            library=library,
+        part.questions: render_measure.questions(
+            library, listed, run, inspector.missing_places(library), sample=library == SAMPLES
         ),
         part.answers: gr.update(
             interactive=has_model, info=texts.MEASURE_ANSWERS_INFO if has_model else texts.MEASURE_ANSWERS_NONE

@@ -18,11 +18,14 @@ LISTED = 300
 # ---------------------------------------------------------------------------------------------------------- questions
 
 
-def questions(listed: Sequence[Question], run: Run | None, missing: Mapping[str, str], *, sample: bool = False) -> str:
+def questions(
+    library: str, listed: Sequence[Question], run: Run | None, missing: Mapping[str, str], *, sample: bool = False
+) -> str:
     """The questions with what answers them and how each went in the latest run, those that went wrong first.
 
     Args:
-        listed: The library's questions.
+        library: The library's name.
+        listed: Its questions.
         run: The latest run; None before the first.
         missing: By the id of a question, why no search can find its place.
         sample: Whether this is the library of the sample notes, for which there are questions.
@@ -35,7 +38,7 @@ def questions(listed: Sequence[Question], run: Run | None, missing: Mapping[str,
     answerable = sum(question.answerable for question in listed)
     count = texts.QUESTIONS_COUNT.format(answerable=figure(answerable), unanswerable=figure(len(listed) - answerable))
     head = (
-        f'<div class="fn-list-head"><h3>{escape(texts.SECTION_QUESTIONS)} '
+        f'<div class="fn-list-head" data-library="{escape(library)}"><h3>{escape(texts.SECTION_QUESTIONS)} '
         f'<small>{escape(count) if listed else ""}</small></h3><div class="fn-tools">{tools}</div></div>'
     )
     if not listed:

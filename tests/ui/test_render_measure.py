@@ -23,7 +23,9 @@ def test_nothing_from_outside_reaches_the_page_unescaped() -> None:
         Result(HOSTILE, True, (None,), error=HOSTILE), Result("b", False, (), Verdict.NONE),
         conditions=Conditions(HOSTILE, HOSTILE, 1, "", HOSTILE),
     )  # fmt: skip
-    shown = render_measure.questions([question], run, {HOSTILE: HOSTILE}) + render_measure.results([run], current=True)
+    shown = render_measure.questions("Notes", [question], run, {HOSTILE: HOSTILE}) + render_measure.results(
+        [run], current=True
+    )
     assert "<img" not in shown
     assert shown.count("&lt;img") >= 6
 
@@ -35,7 +37,7 @@ def test_what_went_wrong_comes_first_with_the_reason() -> None:
         _question("gone", Expected("c.md")),
     ]
     run = _run(Result("fine", True, (1,), Verdict.ENOUGH), Result("bad", True, (None,), Verdict.ENOUGH))
-    shown = render_measure.questions(listed, run, {"gone": "no file “c.md” in the library"})
+    shown = render_measure.questions("Notes", listed, run, {"gone": "no file “c.md” in the library"})
     assert shown.index("gone?") < shown.index("bad?") < shown.index("fine?")
     assert "Cannot be found by any search: no file “c.md” in the library." in shown
     assert texts.WENT_NOT_FOUND in shown
@@ -67,14 +69,14 @@ def test_how_a_question_went_is_said_in_words() -> None:
 
 
 def test_a_long_list_is_cut_and_says_so() -> None:
-    shown = render_measure.questions([_question(str(number)) for number in range(310)], None, {})
+    shown = render_measure.questions("Notes", [_question(str(number)) for number in range(310)], None, {})
     assert shown.count("<tr data-question") == render_measure.LISTED
     assert "10 more are not shown" in shown
 
 
 def test_an_empty_list_offers_the_sample_questions_where_they_fit() -> None:
-    assert 'data-do="sample"' in render_measure.questions([], None, {}, sample=True)
-    empty = render_measure.questions([], None, {})
+    assert 'data-do="sample"' in render_measure.questions("Notes", [], None, {}, sample=True)
+    empty = render_measure.questions("Notes", [], None, {})
     assert 'data-do="sample"' not in empty
     assert 'data-do="import"' in empty
     assert 'data-do="export"' not in empty

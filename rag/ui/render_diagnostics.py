@@ -35,9 +35,7 @@ def _query(retrieval: Retrieval) -> str:
 
 def _evidence(retrieval: Retrieval) -> str:
     evidence = retrieval.evidence
-    features = "".join(
-        f"<span>{escape(name.replace('_', ' '))} <b>{value:.3g}</b></span>" for name, value in evidence.features.items()
-    )
+    features = "".join(f"<span>{term(name)} <b>{value:.3g}</b></span>" for name, value in evidence.features.items())
     return section(
         term("evidence", texts.SECTION_EVIDENCE),
         f'<p><span class="fn-verdict {evidence.verdict.value}">{escape(VERDICTS[evidence.verdict])}</span> '

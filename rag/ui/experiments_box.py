@@ -28,11 +28,13 @@ class ExperimentsBox:
     """The box's components, and the experiment that is running or was the last.
 
     Attributes:
+        is_open: Whether what it offers has to follow the library.
         library: Where it is made.
         work: Its steps; it goes on when the page is left, and is found again.
     """
 
     box: gr.Accordion
+    is_open: gr.State
     sizes: gr.HTML
     ways: gr.CheckboxGroup
     size: gr.Dropdown
@@ -71,7 +73,7 @@ def experiments_box(desk: Desk) -> ExperimentsBox:
             stop = gr.Button(texts.EXPERIMENT_STOP, visible=False, min_width=90, elem_id="stop-ways")
         running = gr.HTML(apply_default_css=False, elem_id="trying")
         results = gr.HTML(apply_default_css=False, elem_id="tried")
-    return ExperimentsBox(box, sizes, ways, size, sample, begin, stop, running, results)
+    return ExperimentsBox(box, gr.State(False), sizes, ways, size, sample, begin, stop, running, results)
 
 
 def updates(box: ExperimentsBox, library: str) -> dict[Any, Any]:
@@ -102,17 +104,21 @@ def wire_experiments(desk: Desk, box: ExperimentsBox, library: gr.State) -> None
 
     @told
     def opened(in_library: str, size: int) -> dict[Any, Any]:
-        found = desk.engine.inspector.ways(in_library)
+        inspector = desk.engine.inspector
+        found = [(render_experiments.name(way), _key(way)) for way in inspector.ways(in_library)]
         return {
-            box.sizes: render_charts.sizes(*desk.engine.inspector.chunk_sizes(in_library)),
-            box.ways: gr.update(choices=[(render_experiments.name(way), _key(way)) for way in found]),
-            **sampled(in_library, size),
+            box.is_open: True,
+            box.sizes: render_charts.sizes(*inspector.chunk_sizes(in_library)),
+            box.ways: gr.update(choices=found, value=[]),
+            box.sample: render_experiments.sample(inspector.sample(in_library, size)),
         }
 
     @told
-    def sampled(in_library: str, size: int) -> dict[Any, Any]:
-        taken = desk.engine.inspector.sample(in_library, size)
-        return {box.sample: render_experiments.sample(taken)}
+    def sampled(in_library: str, size: int) -> str:
+        return render_experiments.sample(desk.engine.inspector.sample(in_library, size))
+
+    def changed(in_library: str, size: int, is_open: bool) -> Any:
+        return opened(in_library, size) if in_library and is_open else gr.skip()
 
     @told
     def begin(in_library: str, ways: Sequence[str], size: int) -> dict[Any, Any]:
@@ -140,12 +146,14 @@ def wire_experiments(desk: Desk, box: ExperimentsBox, library: gr.State) -> None
 
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     following: dict[str, Any] = {**quiet, "concurrency_limit": None}
-    box.box.expand(opened, [library, box.size], [box.sizes, box.ways, box.sample], **quiet).then(
-        follow, library, box.changing, **following
-    )
+    offered = [box.is_open, box.sizes, box.ways, box.sample]
+    box.box.expand(opened, [library, box.size], offered, **quiet).then(follow, library, box.changing, **following)
+    box.box.collapse(lambda: False, None, box.is_open, **quiet)
     box.size.input(sampled, [library, box.size], box.sample, **quiet)
     box.begin.click(begin, [library, box.ways, box.size], box.changing, **quiet).then(
         follow, library, box.changing, **following
     )
     box.stop.click(stop, library, box.changing, queue=False, **quiet)
-    library.change(lambda name: updates(box, name), library, box.changing, **quiet)
+    library.change(changed, [library, box.size, box.is_open], offered, **quiet).then(
+        follow, library, box.changing, **following
+    )

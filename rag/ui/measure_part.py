@@ -295,9 +295,10 @@ def wire_measure(desk: Desk, part: MeasurePart, library: gr.State, parts: gr.Tab
 
     def follow(in_library: str) -> Iterator[Any]:
         now = part.measuring
-        if now is None or now.library != in_library or not now.work.running:
+        if now is None or now.library != in_library:
             yield gr.skip()
             return
+        # One of a few questions may be over before it is followed: what it left is shown all the same.
         for _ in now.work.changes(FOLLOW):
             yield _progress(part, in_library)
         yield updates(desk, part, in_library)

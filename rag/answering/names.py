@@ -29,6 +29,8 @@ _COMPOUND = re.compile(r"(.+?)-[A-ZÄÖÜ]?[a-zäöüß]{3,}")
 
 _OPENS = re.compile(r"(?:^|[:;“”„\"«»‚‘—–\n|]|[.!?]\s)[\s(\[\-*+#>]*(?:\d{1,3}[.)]\s+)?$")
 
+_LOOK_BACK = 24  # characters
+
 _LITTLE_WORDS = """
 a an the this that these those it its he she they we you i his her their our your my one each every all both some  any
 no not and or but if when while where who what which why how as at by for from in into of on to with without  after
@@ -144,7 +146,7 @@ def _latin(text: str, german: bool) -> Iterator[Span]:
         if not written[0].isupper() or len(inside) < 2 or headline:
             continue
         before, after = (words[at - 1] if at else None), (words[at + 1] if at + 1 < len(words) else None)
-        begins = bool(_OPENS.search(text[: word.start()]))
+        begins = bool(_OPENS.search(text[max(0, word.start() - _LOOK_BACK) : word.start()]))
         if (
             _german_name(text, word, before, after, begins)
             if german

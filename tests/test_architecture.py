@@ -82,14 +82,14 @@ def test_imports_walk_one_way() -> None:
         for name in _imports(path):
             parts = name.split(".")
             if parts[0] == "rag" and len(parts) > 1:
-                assert parts[1] in allowed, f"{path.relative_to(ROOT)} imports {name}"
+                assert parts[1] in {*allowed, "__version__"}, f"{path.relative_to(ROOT)} imports {name}"
 
 
 def test_page_and_command_line_reach_models_and_stores_through_the_engine_only() -> None:
     for path in _modules():
         if _room(path) in LEAVES:
             for name in _imports(path):
-                deep = ("rag.models", "rag.sources", "rag.index", "rag.retrieval", "rag.inspection")
+                deep = ("rag.models", "rag.sources", "rag.index", "rag.retrieval")
                 assert not name.startswith(deep) or name == "rag.index.lock", f"{path.relative_to(ROOT)} imports {name}"
 
 

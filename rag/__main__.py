@@ -519,7 +519,8 @@ def _eval(engine: Engine, options: argparse.Namespace) -> int:
         for step in steps:
             bar.total, bar.n = step.total, step.done
             bar.refresh()
-    before, run = (None, *inspector.runs(library))[-2:]
+    *earlier, run = inspector.runs(library)
+    before = earlier[-1] if earlier else None
     if options.json:
         _print_json(
             {"run": run, "measures": inspector.measures(run), "differences": inspector.differences(before, run)}

@@ -906,9 +906,7 @@ AXIS_ANSWERS = "wrong answers, of the others"
 LEGEND_CURVE = "cut-offs"
 LEGEND_CHOSEN = "chosen here"
 LEGEND_KEPT = "in use"
-POINT = (
-    "Cut-off {strictness}: {answered} of {unanswerable} answered wrongly, {refused} of {answerable} refused wrongly"
-)
+POINT = "Cut-off {strictness}: {answered} of {unanswerable} answered wrongly, {refused} of {answerable} refused wrongly"
 COST_CHOSEN = "chosen here"
 COST_KEPT = "in use"
 COST_OWN = "Footnote's own"
@@ -1000,7 +998,7 @@ WAY_NO_HYDE = "without HyDE"
 WAY_RERANK = "with reranking"
 WAY_NO_RERANK = "without reranking"
 WAYS_PLAIN = {
-    "sections": "One passage a section or clause; longer ones are cut between paragraphs, and share a little at the cut.",
+    "sections": "One passage a section or clause; longer ones are cut between paragraphs, sharing a little at the cut.",
     "words": "Windows of one length, wherever a section begins; neighbours share the overlap.",
     "embedder": "Another model turns text into vectors. The whole library would have to be embedded anew.",
     "hyde": "The chat model makes up a passage that would answer, and it is searched beside the question.",
@@ -1081,7 +1079,7 @@ PLAIN_WORDS = {
     "across languages": "1 where the question is in another language than the passages found, else 0.",
     "strength": "How likely the notes speak of it, 0 to 1, by all these figures weighed together.",
     "standing": "The contrast beside how widely the cosines of the other passages spread (their standard deviation).",
-    "above the cut-off": "How far the strength lies above the cut-off that Footnote comes with, in log-odds; 0 is just there.",
+    "above the cut-off": "How far the strength lies above Footnote's own cut-off, in log-odds; 0 is just there.",
     "way": "How far the passage came: found, kept in the ranking, put into the prompt, read by the model, cited.",
     "gate found": "Any search saw it.",
     "gate kept": "It is in the final ranking, after merging, sorting and folding.",
@@ -1166,8 +1164,8 @@ WHY_LOOK = "Look inside"
 BUNDLE = "Keep this answer, and run it again"
 BUNDLE_INFO = (
     "A replay bundle is one file with the question, everything that was found, the exact prompt, the models, the "
-    "settings, the state of the index and the answer. It holds the text of your notes. Opened here, its question can be "
-    "asked again of the library in use, and you are told what is another."
+    "settings, the state of the index and the answer. It holds the text of your notes. Opened here, its question can "
+    "be asked again of the library in use, and you are told what is another."
 )
 BUNDLE_JSON = "Save as a bundle (JSON)"
 BUNDLE_HTML = "Save as a page to read (HTML)"

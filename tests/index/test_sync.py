@@ -1,3 +1,4 @@
+import itertools
 import os
 import random
 import threading
@@ -821,6 +822,6 @@ def test_windows_of_words_share_no_more_than_they_may(
         pass
     chunks = library.catalog.chunks_of(library.catalog.files()[0].id)
     assert len(chunks) > 2
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in itertools.pairwise(chunks):
         shared = before.text[after.span.start - before.span.start :]
         assert 0 < embedder.count_tokens(shared) <= 12 + embedder.count_tokens("a")

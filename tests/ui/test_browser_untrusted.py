@@ -54,7 +54,9 @@ def test_hidden_orders_are_shown_and_kept_from_the_model(
     page.click("#look-untrusted")
     found = page.locator("#found-untrusted tr")
     found.first.wait_for()
-    page.locator("#found-untrusted", has_text="1 hold hidden text and 1 speak to a model. They are in 1 file").wait_for()
+    page.locator(
+        "#found-untrusted", has_text="1 hold hidden text and 1 speak to a model. They are in 1 file"
+    ).wait_for()
     assert found.count() == 1
     found.get_by_role("button").click()
     page.locator(".fn-xray .fn-badge.hidden").wait_for()

@@ -95,7 +95,7 @@ _HONORIFICS = (
 _JAPANESE_NAMES = (
     re.compile(rf"[{_KATAKANA}]{{2,}}(?:[・=][{_KATAKANA}]{{2,}})+"),
     re.compile(rf"[{_KATAKANA}]{{6,}}"),  # of 3,384 questions of JSQuAD, a handful have such a word that the text lacks
-    re.compile(rf"(?:[{_KATAKANA}]{{2,}}|[{_KANJI}]{{1,6}}?)(?={_HONORIFICS})"),
+    re.compile(rf"(?:[{_KATAKANA}]{{2,20}}|[{_KANJI}]{{1,6}}?)(?={_HONORIFICS})"),
 )
 # The most frequent surnames; a fact of the language, like its particles.
 _SURNAMES = """
@@ -110,7 +110,7 @@ _SURNAMES = """
 _SURNAME = re.compile(
     rf"(?<![{_KANJI}])(?:{'|'.join(_SURNAMES.split())})[{_KANJI}]{{0,3}}(?=[がはのをにともへ、。\s]|から|より|による|によ|$)"
 )
-_PLACE = re.compile(rf"[{_KANJI}{_KATAKANA}]{{2,}}(?:大学|高校|病院|空港|神社|[県市区町村駅])(?![{_KANJI}])")
+_PLACE = re.compile(rf"[{_KANJI}{_KATAKANA}]{{2,12}}(?:大学|高校|病院|空港|神社|[県市区町村駅])(?![{_KANJI}])")
 _NO_PLACE = re.compile(r"^[何各同両全他当]|(?:都市|市町村|都道府県|市区町村|地区|選挙区)$")
 
 

@@ -12,6 +12,7 @@ from types import TracebackType
 from rag.answering.chain import Answering, AnswerRun
 from rag.answering.citations import without_marks
 from rag.answering.export import to_markdown
+from rag.answering.untrusted import instructions_in
 from rag.errors import LibraryCorrupt, LibraryError, ModelError, ModelMissing, RagError, SourceError
 from rag.index.check import check, repair
 from rag.index.chunking.chunks import ChunkProfile
@@ -19,6 +20,7 @@ from rag.index.instep import InStep
 from rag.index.jobs import SyncJob
 from rag.index.library import Library, Shelf, is_stale
 from rag.index.plan import is_there, make_plan, plan_again
+from rag.index.redaction import libraries_of, redacted, sources_of
 from rag.index.sync import apply_plan, forget_file
 from rag.inspection.bundle import decided
 from rag.inspection.inspector import Inspector
@@ -34,7 +36,7 @@ from rag.sources import ocr
 from rag.sources.fetching import FetchJob
 from rag.sources.patterns import Patterns
 from rag.sources.scan import folder_of
-from rag.sources.workers import ReaderPool
+from rag.sources.workers import ReaderPool, usual_readers
 from rag.types import (
     DEFAULT_SEARCH,
     AnswerDone,
@@ -96,7 +98,9 @@ class Engine:
         self._choices = Choices(settings.home / "choices.json")
         self._models = PickedModels(settings, self._choices)
         self._sharing = Sharing(settings, self._choices, self._models)
-        self._readers = ReaderPool(settings.read_workers, settings.read_timeout, settings.read_memory_mb * 2**20)
+        self._readers = ReaderPool(
+            settings.read_workers or usual_readers(), settings.read_timeout, settings.read_memory_mb * 2**20
+        )
         self._jobs: dict[str, SyncJob] = {}
         self._fetches: dict[str, FetchJob] = {}
         self._passwords: tuple[str, ...] = ()
@@ -328,7 +332,7 @@ class Engine:
         opened = self._shelf.library(library)
         with self._job(opened).hold():
             forget_file(opened, file_id)
-        self._last.clear()  # what is forgotten may be quoted there
+        self._forget_texts()
 
     def reread_file(self, library: str, file_id: int, options: ReadOptions | None = None) -> FileReport:
         """Reads one file again, whether it has changed or not.
@@ -571,6 +575,7 @@ class Engine:
     def delete_conversation(self, library: str, conversation: int) -> None:
         """Deletes a conversation and everything that was said in it."""
         self._shelf.library(library).catalog.delete_conversation(conversation)
+        self._last.pop(library, None)
 
     def export_conversation(self, library: str, conversation: int) -> str:
         """A conversation as Markdown with its sources."""
@@ -720,7 +725,12 @@ class Engine:
         self._steps.forget(name)
         self._jobs.pop(name, None)
         self._fetches.pop(name, None)
-        self._last.clear()  # other libraries' answers may quote this one
+        self._forget_texts()  # other libraries' answers may quote this one
+
+    def _forget_texts(self) -> None:
+        """Lets go of what is held in memory of files that may be forgotten now."""
+        self._last.clear()
+        instructions_in.cache_clear()
 
     def _watch(self, library: Library) -> None:
         catalog = library.catalog
@@ -789,7 +799,7 @@ class Engine:
                     for event in apply_plan(library, plan, embedder, self._readers, profile, stop, self._passwords):
                         renew()
                         if event.report and event.report.state is None:
-                            self._last.clear()  # what is forgotten may be quoted there
+                            self._forget_texts()
                         reports += [event.result] if event.result else []
                         yield replace(event, result=_joined(reports) if event.result else None)
                 if stop.is_set() and root != roots[-1]:
@@ -849,6 +859,12 @@ class Engine:
 
     def _keep(self, library: Library, conversation: int | None, trace: Trace) -> None:
         self._last[library.name] = trace
+        removed = sources = sources_of(trace)
+        for name in {library.name, *libraries_of(trace)}:
+            with suppress(LibraryError):  # one that was deleted holds nothing
+                removed = removed - self._shelf.library(name).catalog.held(sources)
+        if removed:  # while the answer was made
+            trace = self._last[library.name] = redacted(trace, removed)
         if conversation is not None:
             library.catalog.add_exchange(conversation, trace)
 

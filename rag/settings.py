@@ -96,7 +96,9 @@ class Settings(BaseSettings):
     candidates: int = Field(30, ge=1, description="Chunks that each search leg hands to the fusion.")
     notes: int = Field(0, ge=0, le=50, description="Chunks given to the model; 0 lets the model's size decide.")
 
-    read_workers: int = Field(2, ge=1, le=32, description="Processes that read files.")
+    read_workers: int = Field(
+        0, ge=0, le=32, description="Processes that read files; 0: half as many as there are cores, four at most."
+    )
     read_timeout: float = Field(120.0, gt=0, description="Seconds after which the reading of one file is given up.")
     read_memory_mb: int = Field(4096, ge=256, description="Memory that one reading process may use, in MiB.")
     max_file_mb: int = Field(200, ge=1, description="Files larger than this are skipped, in MiB.")

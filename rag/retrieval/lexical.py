@@ -19,7 +19,7 @@ from rag.types import Chunk, Hit, Stage
 _K1, _B = 1.2, 0.75
 """Source: Robertson and Zaragoza 2009, "The probabilistic relevance framework"; the values of SQLite's FTS5."""
 
-_AFFORDABLE = 10_000
+_AFFORDABLE = 6_000
 """Chunks that a search ranks: beyond, common terms do not find chunks, but are counted in those that rarer ones find.
 
 Source: measured with 100,000 chunks, where each chunk that is ranked costs one to two microseconds.

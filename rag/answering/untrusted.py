@@ -195,8 +195,8 @@ def _commands(text: str, start: int) -> bool:
 
 
 _MODEL = (
-    r"(?:a\.?i\.?|llms?|(?:ai |large )?language models?|(?:ai |virtual |digital )?assistants?|(?:chat ?)?bots?|chat ?gpt"
-    r"|gpt|claude|gemini|copilot|ai (?:(?:coding )?agents?|models?|systems?|reviewers?|tools?|summari[sz]ers?)"
+    r"(?:a\.?i\.?|llms?|(?:ai |large )?language models?|(?:ai |virtual |digital )?assistants?|(?:chat ?)?bots?"
+    r"|chat ?gpt|gpt|claude|gemini|copilot|ai (?:(?:coding )?agents?|models?|systems?|reviewers?|tools?|summari[sz]ers?)"
     r"|automated reviewers?)"
 )
 _QUOTED = r"[\"'«「『][^\"'»」』\n]{1,80}[\"'»」』]"

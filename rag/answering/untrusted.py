@@ -196,8 +196,8 @@ def _commands(text: str, start: int) -> bool:
 
 _MODEL = (
     r"(?:a\.?i\.?|llms?|(?:ai |large )?language models?|(?:ai |virtual |digital )?assistants?|(?:chat ?)?bots?"
-    r"|chat ?gpt|gpt|claude|gemini|copilot|ai (?:(?:coding )?agents?|models?|systems?|reviewers?|tools?|summari[sz]ers?)"
-    r"|automated reviewers?)"
+    r"|chat ?gpt|gpt|claude|gemini|copilot|automated reviewers?"
+    r"|ai (?:(?:coding )?agents?|models?|systems?|reviewers?|tools?|summari[sz]ers?))"
 )
 _QUOTED = r"[\"'«「『][^\"'»」』\n]{1,80}[\"'»」』]"
 

@@ -115,6 +115,20 @@ def test_removed_and_read_again(engine: Engine, tmp_path: Path) -> None:
         engine.remove_file(SAMPLES, boiler.id)
 
 
+def test_what_was_removed_while_it_was_answered_is_not_shown_again(engine: Engine, tmp_path: Path) -> None:
+    list(engine.sync(SAMPLES, write_notes(tmp_path / "notes", NOTES)))
+    conversation = engine.new_conversation(SAMPLES)
+    answering = engine.ask(SAMPLES, "At how many bar does the relief valve open?", conversation=conversation)
+    next(answering)
+    boiler = next(file for file in engine.files(SAMPLES) if file.path == "boiler.md")
+    engine.remove_file(SAMPLES, boiler.id)
+    list(answering)
+    assert "16 bar" not in repr(engine.last_trace(SAMPLES))
+    assert "16 bar" not in repr(engine.exchanges(SAMPLES, conversation))
+    engine.delete_conversation(SAMPLES, conversation)
+    assert engine.last_trace(SAMPLES) is None
+
+
 def test_conversations_keep_what_was_asked_and_export_it(engine: Engine, tmp_path: Path) -> None:
     list(engine.sync(SAMPLES, write_notes(tmp_path / "notes", NOTES)))
     number = engine.new_conversation(SAMPLES)

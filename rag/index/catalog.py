@@ -843,11 +843,11 @@ class Catalog:
         Of files of this library that were removed while the answer was made, no words are kept.
         """
         sources = sources_of(trace)
-        own = {source for source in sources if source.startswith(f"{self.uid()[:12]}.")}
         with self._transaction() as execute:
             if execute("SELECT 1 FROM conversation WHERE id = ?", (conversation,)).fetchone() is None:
                 return
-            removed = own - {self.source(row[0]) for row in execute("SELECT id FROM file")}
+            own = {source for source in sources if source.startswith(f"{self.uid()[:12]}.")}
+            removed = own - self.held(sources)
             data = _packed_trace(redacted(trace, removed) if removed else trace)
             cursor = execute(
                 "INSERT INTO exchange (conversation_id, question, trace) VALUES (?, ?, ?)",
@@ -862,6 +862,11 @@ class Catalog:
                 "UPDATE conversation SET updated_at = ?, title = iif(title = '', ?, title) WHERE id = ?",
                 (time.time(), title, conversation),
             )
+
+    def held(self, sources: Iterable[str]) -> set[str]:
+        """Those of some files (see :meth:`source`) that the library has."""
+        with self._statement("read") as execute:
+            return {self.source(row[0]) for row in execute("SELECT id FROM file")}.intersection(sources)
 
     def exchanges(self, conversation: int) -> tuple[Exchange, ...]:
         """What was said in a conversation, in order."""

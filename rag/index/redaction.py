@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from rag.types import Chunk, Hit, Passage, Stage, Trace
+from rag.types import Chunk, Hit, Passage, Span, Stage, Trace
 
 REMOVED = "[removed with its file]"
 """Stands where words of a removed file stood."""
@@ -16,13 +16,18 @@ def sources_of(trace: Trace) -> set[str]:
     return {_source(chunk) for chunk in _chunks(trace)}
 
 
+def libraries_of(trace: Trace) -> set[str]:
+    """The libraries that a trace holds text of, by name, where several were searched."""
+    return {chunk.library for chunk in _chunks(trace)} - {""}
+
+
 def redacted(trace: Trace, sources: Collection[str]) -> Trace:
     """The trace without the text of some files.
 
     Emptied are the files' chunks, the answer's sentences that they support, notes that may quote them, and the prompt
     with the rewritten question, which repeat passages and earlier answers of the conversation. So are the sentences
-    that nothing supports where the model read one of the files: they may be its words in another language. Paths and
-    pages stay, as does what was typed.
+    that nothing supports where the model read one of the files, which may be its words in another language, and those
+    that take from it what their citations lack. Paths and pages stay, as does what was typed.
 
     Args:
         trace: What was kept of one answer, that of a later question of the same conversation included.
@@ -70,22 +75,29 @@ def redacted(trace: Trace, sources: Collection[str]) -> Trace:
     passages = trace.prompt.passages if trace.prompt else ()
     was_read = any(one.in_prompt and _source(one.hit.chunk) in sources for one in passages)
     text = trace.answer.text
+    gone = "\n".join(one.hit.chunk.text for one in passages if one.in_prompt and _source(one.hit.chunk) in sources)
+    from_there = [
+        flag.span for flag in trace.answer.flags if text[flag.span.start : flag.span.end].casefold() in gone.casefold()
+    ]
     emptied = (
-        *(citation.answer_span for citation in trace.answer.citations if _source(citation.chunk) in sources),
+        *(
+            citation.answer_span
+            for citation in trace.answer.citations
+            if _source(citation.chunk) in sources or _is_in(citation.answer_span, from_there)
+        ),
         *(trace.answer.unsupported if was_read else ()),
     )
     for span in emptied:
         # As long as the sentence, so that the spans of the others still point at them.
         text = text[: span.start] + _filling(span.end - span.start) + text[span.end :]
     citations = tuple(
-        replace(citation, chunk=without(citation.chunk), missing=()) if _source(citation.chunk) in sources else citation
+        # A sentence may cite another file beside: what that one lacks of it are words of the sentence too.
+        replace(citation, chunk=without(citation.chunk), missing=())
+        if _is_in(citation.answer_span, emptied)
+        else citation
         for citation in trace.answer.citations
     )
-    flags = tuple(
-        flag
-        for flag in trace.answer.flags
-        if not any(flag.span.start < span.end and span.start < flag.span.end for span in emptied)
-    )
+    flags = tuple(flag for flag in trace.answer.flags if not _is_in(flag.span, emptied))
     return replace(
         trace,
         retrieval=retrieval,
@@ -93,6 +105,10 @@ def redacted(trace: Trace, sources: Collection[str]) -> Trace:
         answer=replace(trace.answer, text=text, citations=citations, flags=flags),
         generation=trace.generation and replace(trace.generation, text=REMOVED, thinking=""),
     )
+
+
+def _is_in(place: Span, spans: Sequence[Span]) -> bool:
+    return any(place.start < span.end and span.start < place.end for span in spans)
 
 
 def _filling(length: int) -> str:

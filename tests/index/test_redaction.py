@@ -65,6 +65,29 @@ def test_what_the_model_did_not_read_it_did_not_tell() -> None:
     assert kept.answer.text == trace.answer.text
 
 
+def test_a_sentence_that_takes_from_the_file_what_its_citation_lacks_goes_with_it() -> None:
+    told = "Roses are cut at 16 bar."
+    place = Span(0, len(told))
+    flag = Flag(Span(told.index("16 bar"), told.index("16 bar") + 6), "number")
+    citation = Citation(2, STAYS, STAYS.span, place, "model", 1.0, missing=("16 bar",))
+    answer = Answer(f"{told} [2]", "answered", (citation,), flags=(flag,))
+    kept = redacted(replace(_trace(), answer=answer), {"lib.1"}).answer
+    assert kept.text == f"{REMOVED.ljust(len(told))} [2]"
+    assert "16 bar" not in repr(kept)
+    assert kept.citations[0].chunk == STAYS
+
+
+def test_what_another_file_lacks_of_a_removed_sentence_is_not_kept_either() -> None:
+    told = "The valve opens at 16 bar."
+    place = Span(0, len(told))
+    citations = (
+        Citation(1, GONE, GONE.span, place, "model", 1.0),
+        Citation(2, STAYS, STAYS.span, place, "model", 0.5, missing=("16 bar",)),
+    )
+    kept = redacted(replace(_trace(), answer=Answer(f"{told} [1] [2]", "answered", citations)), {"lib.1"})
+    assert "16 bar" not in repr(kept)
+
+
 def test_an_answer_without_the_file_keeps_its_notes() -> None:
     kept = redacted(_trace(), {"lib.3"})
     assert kept.retrieval.stages == _trace().retrieval.stages

@@ -25,6 +25,7 @@ _FEWEST_LETTERS = 12  # of a writing without spaces between words
 _TINY = 4.0  # pixels
 _FAR = 400.0  # pixels to the left of the window or above it
 _OPAQUE = 0.1
+_LONGEST = 200  # characters of a value that a colour is looked for in
 _ALIKE = 30  # steps of 255 in each of red, green and blue
 
 _INLINE = {
@@ -36,11 +37,10 @@ _NO_WORDS = {"script", "style", "template", "noscript", "head", "svg", "canvas",
 _A_SENTENCE = 6  # words
 
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
-_AT_BLOCK = re.compile(r"@[\w-]+[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|@[^;{}]*;")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_BRACE = re.compile(r"([{}])")
 _SELECTOR = re.compile(r"(?:[a-z][\w-]*)?(?:[.#][\w-]+)?", re.IGNORECASE)
-_LENGTH = re.compile(r"(-?[\d.]+)(px|pt|em|rem|%|)")
+_LENGTH = re.compile(r"(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(px|pt|em|rem|%|)")
 _PIXELS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "rem": 16.0}
 _NAMED: dict[str, Colour] = {
     "white": (255, 255, 255), "snow": (255, 250, 250), "ivory": (255, 255, 240), "whitesmoke": (245, 245, 245),
@@ -112,8 +112,8 @@ def _concealed(style: Mapping[str, str], look: _Look) -> Concealment | None:
     if look.size < _TINY:
         return "tiny"
     opacity = style.get("opacity", "1")
-    number = _LENGTH.fullmatch(opacity)
-    if number and float(number[1]) / (100 if number[2] == "%" else 1) < _OPAQUE:
+    number = _length(opacity)
+    if number and number[0] / (100 if number[1] == "%" else 1) < _OPAQUE:
         return "transparent"
     if style.get("color") == "transparent":
         return "transparent"
@@ -143,7 +143,7 @@ class _Styles:
         self._is_whole = not any("stylesheet" in node.get("rel").lower() for node in root.all("link"))
         for sheet in sheets:
             self._is_whole = self._is_whole and "@import" not in sheet
-            for selectors, body in _RULE.findall(_AT_BLOCK.sub("", sheet)):
+            for selectors, body in _rules(sheet):
                 declared = _declarations(body)
                 for selector in map(str.strip, selectors.split(",")):
                     if selector and _SELECTOR.fullmatch(selector):
@@ -185,6 +185,20 @@ class _Styles:
         return look
 
 
+def _rules(sheet: str) -> Iterator[tuple[str, str]]:
+    """The selectors and the body of each rule of a style sheet that stands in no other one, as in ``@media``."""
+    around: list[str] = []  # what stands before each brace that is open
+    written = ""
+    for piece in _BRACE.split(sheet):
+        if piece == "{":
+            around.append(written.rpartition(";")[2])
+        elif piece == "}" and around:
+            before = around.pop()
+            if not around and "@" not in before:
+                yield before, written
+        written = "" if piece in ("{", "}") else piece
+
+
 def _declarations(text: str) -> dict[str, str]:
     """The properties of a style by their names, in lower case."""
     found: dict[str, str] = {}
@@ -197,36 +211,44 @@ def _declarations(text: str) -> dict[str, str]:
 
 def _colour(value: str) -> Colour | None:
     """The first colour in a value; None where there is none, or none that is understood."""
-    for word in re.findall(r"#[0-9a-f]{3,8}|rgba?\([^)]*\)|[a-z]+", value):
+    for word in re.findall(r"#[0-9a-f]{3,8}|rgba?\([^)]*\)|[a-z]+", value[:_LONGEST]):
         if word in _NAMED:
             return _NAMED[word]
         if word.startswith("#") and len(word) in (4, 5, 7, 9):
             digits = word[1:] if len(word) > 5 else "".join(2 * digit for digit in word[1:])
             return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)
         if word.startswith("rgb"):
-            numbers = re.findall(r"[\d.]+", word)
-            if len(numbers) >= 3 and all(number.count(".") < 2 for number in numbers):
-                red, green, blue = (min(255, int(float(number))) for number in numbers[:3])
+            numbers = re.findall(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+", word)
+            if len(numbers) >= 3:
+                red, green, blue = (int(min(255.0, float(number))) for number in numbers[:3])
                 return red, green, blue
     return None
 
 
 def _size(value: str, above: float) -> float:
     """A size of type in pixels."""
-    found = _LENGTH.fullmatch(value)
-    if found is None or found[1].count(".") > 1 or not any(map(str.isdigit, found[1])):
+    found = _length(value)
+    if found is None:
         return above
-    if found[2] in ("em", "%"):
-        return above * float(found[1]) / (100 if found[2] == "%" else 1)
-    return float(found[1]) * _PIXELS[found[2]]
+    number, unit = found
+    if unit in ("em", "%"):
+        return above * number / (100 if unit == "%" else 1)
+    return number * _PIXELS[unit]
 
 
 def _pixels(value: str, size: float) -> float:
     """A length in pixels; 10 000 where it is none, or depends on what is around."""
-    found = _LENGTH.fullmatch(value)
-    if found is None or found[1].count(".") > 1 or not any(map(str.isdigit, found[1])) or found[2] == "%":
+    found = _length(value)
+    if found is None or found[1] == "%":
         return 1e4
-    return float(found[1]) * (size if found[2] == "em" else _PIXELS[found[2]])
+    number, unit = found
+    return number * (size if unit == "em" else _PIXELS[unit])
+
+
+def _length(value: str) -> tuple[float, str] | None:
+    """A number and its unit; None where it is none."""
+    found = _LENGTH.fullmatch(value)
+    return (float(found[1]), found[2]) if found else None
 
 
 def _blocks(node: Node) -> Iterator[str]:

@@ -50,6 +50,8 @@ def test_ways_to_hide_words_by_style(style: str, how: str) -> None:
         f"<p style='color:#333;font-size:0.8em;opacity:0.9;left:-2px;text-indent:1em'>{SECRET}</p>",
         f"<p style='font-size:;color:;opacity:x;left:.;font-size:1.2.3em'>{SECRET}</p>",
         "<a style='left:-9999px'>Skip link</a>",
+        f"<p style='opacity:1.2.3;color:rgb(., 1, 2)'>{SECRET}</p><p style='opacity:.;color:rgb({'9' * 400},1,1)'>b</p>",
+        f"<style>@media print {{ .x {{ color: white }} b {{ color: white }} }}</style><p class='x'>{SECRET}</p>",
     ],
 )
 def test_what_is_seen_is_not_marked(body: str) -> None:

@@ -176,9 +176,12 @@ def from_json(text: str | bytes) -> Bundle:
                 f"The bundle has format {made_for}, and this Footnote reads format {FORMAT}.",
                 "Open it with the Footnote that made it, or a later one.",
             )
-        return _bundle.validate_python(_unpacked(body, body.pop("chunks", {})), strict=False)
+        bundle = _bundle.validate_python(_unpacked(body, body.pop("chunks", {})), strict=False)
+        if not bundle.trace.retrieval.queries:
+            raise SourceError("The bundle does not say what was searched for.", hint)
     except (ValidationError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise SourceError("The file is no replay bundle, or was damaged.", hint) from error
+    return bundle
 
 
 def _packed(value: Any, chunks: dict[str, Any]) -> Any:
@@ -299,7 +302,7 @@ def replay(bundle: Bundle, answering: Answering) -> Generator[Replay, None, None
     repeated = _Repeated(
         answering.retriever,
         answering.chat,
-        int(notes) if notes.isdigit() else None,
+        int(notes) if notes.isdecimal() else None,
         window.answer_room if window else answering.answer_room,
         replace(
             answering.options,

@@ -103,7 +103,7 @@ def with_and_without(given: Given, chat: ChatModel) -> Generator[Comparison, Non
     Yields:
         The comparison as it grows; the last one has both answers and their marks. Closing the iterator stops the model.
     """
-    kept = given.trace if given.trace and given.trace.model == chat.identity and given.trace.answer.text else None
+    kept = _from_chat(given, chat)
     left = _kept(kept) if kept else Side(chat.identity)
     comparison = Comparison("notes", given.retrieval, _notes(given, chat), left, Side(chat.identity, alone=True))
     yield comparison
@@ -128,8 +128,9 @@ def two_models(
     Yields:
         The comparison as it grows; the last one has both answers and their marks. Closing the iterator stops the model.
     """
-    asked = given.trace is not None and given.trace.model == chat.identity and was_asked(given.trace)
-    kept = given.trace if asked and given.trace and given.trace.answer.outcome != "stopped" else None
+    kept = _from_chat(given, chat)
+    if kept is not None and not was_asked(kept):
+        kept = None  # the verdict refused; here the models themselves are to be compared
     comparison = Comparison(
         "models", given.retrieval, _notes(given, chat), _kept(kept) if kept else Side(chat.identity), Side()
     )
@@ -151,6 +152,13 @@ def two_models(
 def _notes(given: Given, chat: ChatModel) -> tuple[Hit, ...]:
     prompt = given.trace.prompt if given.trace else None
     return evidence_of(given.retrieval, prompt, small=chat.identity.small, notes=given.notes)
+
+
+def _from_chat(given: Given, chat: ChatModel) -> Trace | None:
+    """The answer that chat gave, where the same model gave it and came to an end."""
+    trace = given.trace
+    ended = trace is not None and trace.answer.outcome in ("answered", "not_in_notes")
+    return trace if trace is not None and ended and trace.model == chat.identity else None
 
 
 def _kept(trace: Trace) -> Side:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from rag.answering.facts import Held, Speech
@@ -70,7 +71,13 @@ def _compared(trace: Trace) -> Iterator[tuple[int, Chunk]]:
     yield from ((0, hit.chunk) for hit in trace.retrieval.hits[:_LOOKED_AT] if hit.chunk.id not in seen)
 
 
-def _against(question: str, answer: Answer, number: int, chunk: Chunk) -> Iterator[Contradiction]:
+@lru_cache(256)
+def _against(question: str, answer: Answer, number: int, chunk: Chunk) -> tuple[Contradiction, ...]:
+    """What one passage says against an answer; kept, since a conversation is drawn again with every question."""
+    return tuple(_found_against(question, answer, number, chunk))
+
+
+def _found_against(question: str, answer: Answer, number: int, chunk: Chunk) -> Iterator[Contradiction]:
     marks, _ = compare_answers(question, answer, Answer(chunk.text, "answered"), (), alone=False)
     cited = {(citation.answer_span.start, citation.number) for citation in answer.citations}
     with_citation = {start for start, _ in cited}

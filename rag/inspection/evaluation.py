@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -274,6 +275,7 @@ def finished(results: Iterable[Result], conditions: Conditions, *, stopped: bool
 # ----------------------------------------------------------------------------------------------------------- the file
 
 _line = TypeAdapter(Run)
+_writing = threading.Lock()
 
 
 def load(folder: Path) -> tuple[Run, ...]:
@@ -294,8 +296,9 @@ def keep(folder: Path, run: Run) -> None:
     path = folder / FILE
     fresh = path.with_suffix(".new")
     try:
-        fresh.write_bytes(b"".join(_line.dump_json(one) + b"\n" for one in (*load(folder), run)[-_KEPT:]))
-        fresh.replace(path)
+        with _writing:
+            fresh.write_bytes(b"".join(_line.dump_json(one) + b"\n" for one in (*load(folder), run)[-_KEPT:]))
+            fresh.replace(path)
     except OSError as error:
         raise QuestionsError(
             f"The run could not be kept in {path}: {error.strerror or error}.", "Check the disk and its permissions."

@@ -265,7 +265,7 @@ def take_sample(library: Library, questions: Sequence[Question], limit: int) -> 
     """
     records = {record.id: record for record in library.catalog.files() if record.chunks}
     measurable = [question for question in questions if question.answerable and question.expected]
-    holders = {question.id: _holders(library, question.expected) for question in measurable}
+    holders = {question.id: _holders(library, question.expected) & records.keys() for question in measurable}
     answering = sorted(set().union(*holders.values()), key=lambda id_: (records[id_].chunks, id_))
     others = sorted(
         records.keys() - set(answering), key=lambda id_: hashlib.sha256(records[id_].sha256.encode()).digest()

@@ -549,8 +549,9 @@ class _Asked:
 
     @property
     def _before_fold(self) -> Stage:
-        stages = self._retrieval.stages
-        return stages[[stage.name for stage in stages].index("fold") - 1]
+        """The last stage that sorted; in a record that somebody made elsewhere, nothing may have been folded."""
+        names = [stage.name for stage in self._retrieval.stages]
+        return self._retrieval.stages[(names.index("fold") if "fold" in names else len(names)) - 1]
 
     def _is_known(self, id_: str) -> bool:
         """Whether any step of the search saw it."""

@@ -94,7 +94,7 @@ class Inspector:
         """
         if trace.prompt is None or trace.model is None:
             raise ModelMissing("There is no prompt: no model was asked.", "Ask a question in Chat.")
-        with self.models.using_chat() as chat:
+        with self.models.using_chat() as chat, self.sharing.answering():
             used = trace.model
             if chat is None or (chat.identity.provider, chat.identity.name) != (used.provider, used.name):
                 raise ModelMissing(
@@ -196,7 +196,7 @@ class Inspector:
             library: The library to ask, where the bundle's own searched only one.
             again: The bundle.
         """
-        with self.models.using_chat() as chat:
+        with self.models.using_chat() as chat, self.sharing.answering():
             retriever = self._as_it_was(library, again.trace.retrieval, chat)
             notes = self.settings.notes or None
             settings = decided(self.settings, DEFAULT_SEARCH, notes)

@@ -1,18 +1,6 @@
 // Buttons inside a rendered piece: whatever is named in data-do happens on the page, and "copy" in the browser.
 const look = (row) => document.dispatchEvent(new CustomEvent("footnote-xray", { detail: { id: Number(row.dataset.id) } }));
 
-// The X-ray panel is drawn with its tab, which may be opened for the first time here.
-function lookOnceThere(row) {
-  let seen = 0;
-  const waiting = setInterval(() => {
-    const panel = document.querySelector("#xray dialog");
-    if (panel && panel.parentElement.checkVisibility()) seen += 1;
-    if (seen < 2) return;
-    clearInterval(waiting);
-    look(row);
-  }, 100);
-}
-
 // The number of a citation leads to its passage in the ledger.
 function cited(number) {
   const passage = element.querySelector('tr[data-number="' + number + '"]');
@@ -25,7 +13,7 @@ element.addEventListener("click", (event) => {
   const chip = event.target.closest("button[data-cite]");
   if (chip) { cited(chip.dataset.cite); return; }
   const button = event.target.closest("button[data-do]");
-  const row = event.target.closest("tr[data-id]");
+  const row = event.target.closest("[data-id]");
   if (!button) {
     if (row && !String(window.getSelection())) look(row);
     return;
@@ -44,7 +32,6 @@ element.addEventListener("click", (event) => {
   if (what === "pull") trigger("pull", { model: button.dataset.model });
   if (what === "ingest") trigger("ingest", {});
   if (what === "chat") trigger("chat", {});
-  if (what === "look") { trigger("ingest", {}); lookOnceThere(button); }
   if (what === "rendered") { button.disabled = true; trigger("rendered", {}); }
   if (what === "all") button.closest("section").classList.add("all");
   if (what === "go") {

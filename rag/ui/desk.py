@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar, cast
 import gradio as gr
 
 from rag.engine import SAMPLES, Engine
-from rag.errors import RagError
+from rag.errors import QueryError, RagError
 from rag.types import (
     AnswerDone,
     AnswerEvent,
@@ -25,6 +25,7 @@ from rag.types import (
     TextDelta,
     Trace,
 )
+from rag.ui import texts
 from rag.ui.background import Background
 from rag.ui.render import escape
 
@@ -158,6 +159,18 @@ class Desk:
 def script(name: str) -> str:
     """The JavaScript beside this module, for a component's ``js_on_load``."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def page_number(typed: str) -> int | None:
+    """A page's number that a person typed; None where nothing was typed.
+
+    Raises:
+        QueryError: It is no number.
+    """
+    number = typed.strip()
+    if number and not (number.isdecimal() and int(number)):
+        raise QueryError(texts.PAGE_IS_NO_NUMBER.format(typed=number))
+    return int(number) if number else None
 
 
 def warn(error: RagError) -> None:

@@ -141,7 +141,7 @@ def ingest_tab(desk: Desk) -> IngestTab:
             elem_id="needle",
         )
     files = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="files")
-    xray = xray_panel(desk)
+    xray = xray_panel(desk)  # over the whole page, which renders it
     papers = papers_box.papers_box()
     settings = settings_box.settings_box(desk.engine)
     with gr.Accordion(texts.LIBRARIES, open=False, elem_id="libraries"):

@@ -9,7 +9,6 @@ from typing import Any
 import gradio as gr
 
 from rag.engine import SAMPLES, Engine
-from rag.errors import QuestionsError
 from rag.inspection.calibration import Calibration, calibrate
 from rag.inspection.evaluation import Result, Step
 from rag.inspection.questions import Expected, from_lines, new_question, to_lines
@@ -17,7 +16,7 @@ from rag.types import Retrieval, Trace
 from rag.ui import answer_part, render_measure, texts
 from rag.ui.answer_part import AnswerPart
 from rag.ui.background import Background
-from rag.ui.desk import Desk, Shown, script, told
+from rag.ui.desk import Desk, Shown, page_number, script, told
 from rag.ui.experiments_box import ExperimentsBox, experiments_box, wire_experiments
 from rag.ui.render import escape, notice
 
@@ -204,17 +203,6 @@ def _measured(engine: Engine, library: str, records: dict[str, Retrieval | Trace
         steps.close()
 
 
-def _page(typed: str) -> int | None:
-    """A page's number that a person typed; None where nothing was typed.
-
-    Raises:
-        QuestionsError: It is no number.
-    """
-    if typed.strip() and not (typed.strip().isdecimal() and int(typed)):
-        raise QuestionsError(texts.PAGE_IS_NO_NUMBER.format(typed=typed.strip()))
-    return int(typed) if typed.strip() else None
-
-
 def _cut_at(desk: Desk, library: str, place: float) -> tuple[Calibration | None, float]:
     """The costs of all cut-offs by the latest run, and the cut-off at a place of the slider."""
     runs = desk.engine.inspector.runs(library)
@@ -244,7 +232,7 @@ def wire_measure(desk: Desk, part: MeasurePart, library: gr.State, parts: gr.Tab
 
     @told
     def add(in_library: str, text: str, answerable: bool, file: str, page: str, phrase: str) -> dict[Any, Any]:
-        place = Expected(file.strip(), _page(page), phrase.strip())
+        place = Expected(file.strip(), page_number(page), phrase.strip())
         expected = (place,) if place != Expected() else ()
         engine.inspector.add_questions(in_library, [new_question(text, answerable=answerable, expected=expected)])
         return {**updates(desk, part, in_library), part.text: "", part.page: "", part.phrase: ""}

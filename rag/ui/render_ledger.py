@@ -219,7 +219,7 @@ def _inside(entry: Entry) -> str:
     """The way into the passage's file, where it is of the library in use."""
     if entry.chunk.library:
         return ""
-    return f'<button type="button" data-do="look" data-id="{entry.chunk.file_id}">{escape(texts.LEDGER_LOOK)}</button>'
+    return f'<button type="button" data-do="xray" data-id="{entry.chunk.file_id}">{escape(texts.LEDGER_LOOK)}</button>'
 
 
 def _way(entry: Entry) -> str:

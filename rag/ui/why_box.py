@@ -10,7 +10,7 @@ import gradio as gr
 from rag.errors import QueryError
 from rag.inspection.explain import Wanted
 from rag.ui import render, render_why, texts
-from rag.ui.desk import Desk, Shown, script, told
+from rag.ui.desk import Desk, Shown, page_number, script, told
 
 _SHOW = """() => setTimeout(
     () => document.getElementById("why").scrollIntoView({ block: "start", behavior: "smooth" }), 200
@@ -24,7 +24,7 @@ class WhyBox:
 
     box: gr.Accordion
     file: gr.Textbox
-    page: gr.Number
+    page: gr.Textbox
     phrase: gr.Textbox
     ask: gr.Button
     told: gr.HTML
@@ -36,7 +36,7 @@ def why_box(desk: Desk) -> WhyBox:
         gr.HTML(f'<p class="fn-hint">{render.escape(texts.WHY_INFO)}</p>', apply_default_css=False)
         with gr.Row(elem_classes="fn-fields"):
             file = gr.Textbox(label=texts.WHY_FILE, placeholder="heron, *.pdf", max_lines=1, min_width=150)
-            page = gr.Number(label=texts.WHY_PAGE, value=None, placeholder="–", precision=0, min_width=90)
+            page = gr.Textbox(label=texts.WHY_PAGE, placeholder="3", max_lines=1, min_width=90)
             phrase = gr.Textbox(
                 label=texts.WHY_PHRASE, placeholder="every 6 hours", max_lines=1, min_width=200, scale=2
             )
@@ -62,8 +62,8 @@ def wire_why(desk: Desk, box: WhyBox, library: gr.State, shown: gr.State, *repor
         return render_why.explanation(desk.engine.inspector.why(of.library, wanted, of.retrieval, of.trace))
 
     @told
-    def ask(of: Shown | None, file: str, page: int | None, phrase: str) -> str:
-        return account(of, Wanted(file=file, page=page or None, phrase=phrase))
+    def ask(of: Shown | None, file: str, page: str, phrase: str) -> str:
+        return account(of, Wanted(file=file, page=page_number(page), phrase=phrase))
 
     @told
     def clicked(event: gr.EventData, of: Shown | None) -> dict[Any, Any]:

@@ -58,6 +58,7 @@ def xray_panel(desk: Desk) -> gr.HTML:
         server_functions=_functions(desk.engine),
         apply_default_css=False,
         elem_id="xray",
+        render=False,
         library="",
     )
 

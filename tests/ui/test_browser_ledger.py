@@ -56,6 +56,5 @@ def test_a_wrong_answer_is_taken_apart(visit: Callable[..., Visit], tmp_path: Pa
     panel = page.locator("dialog.fn-xray")
     panel.locator(".fn-piece", has_text="opens at 16 bar").first.wait_for()
     panel.get_by_role("button", name="Close").click()
-    page.get_by_role("tab", name="Diagnostics").click()
     report.get_by_role("button", name="To the chat").click()
     page.locator("#question").wait_for()

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from rag.answering.facts import Held, Speech
+from rag.index.chunking.sentences import sentences
 from rag.index.terms import terms
 from rag.inspection.agreement import Origin, compare_answers
 from rag.types import Answer, Chunk, Span, Trace
@@ -71,31 +72,33 @@ def _compared(trace: Trace) -> Iterator[tuple[int, Chunk]]:
     yield from ((0, hit.chunk) for hit in trace.retrieval.hits[:_LOOKED_AT] if hit.chunk.id not in seen)
 
 
-@lru_cache(256)
+@lru_cache(1024)
 def _against(question: str, answer: Answer, number: int, chunk: Chunk) -> tuple[Contradiction, ...]:
     """What one passage says against an answer; kept, since a conversation is drawn again with every question."""
     return tuple(_found_against(question, answer, number, chunk))
 
 
 def _found_against(question: str, answer: Answer, number: int, chunk: Chunk) -> Iterator[Contradiction]:
-    marks, _ = compare_answers(question, answer, Answer(chunk.text, "answered"), (), alone=False)
     cited = {(citation.answer_span.start, citation.number) for citation in answer.citations}
     with_citation = {start for start, _ in cited}
-    for mark in marks:
-        if mark.origin is not Origin.DISAGREE or mark.other is None or mark.span.start not in with_citation:
+    for span in sentences(chunk.text):
+        says = chunk.text[span.start : span.end]
+        if not _is_about(question, says):
             continue
-        if (mark.span.start, number) in cited:
-            continue
-        if _is_about(question, chunk.text[mark.other.start : mark.other.end]):
-            yield Contradiction(mark.span, mark.own, chunk, number, mark.other)
+        marks, _ = compare_answers(question, answer, Answer(says, "answered"), (), alone=False)
+        for mark in marks:
+            start = mark.span.start
+            if mark.origin is Origin.DISAGREE and start in with_citation and (start, number) not in cited:
+                yield Contradiction(mark.span, mark.own, chunk, number, span)
 
 
 def _is_about(question: str, says: str) -> bool:
     """Whether a sentence of a passage speaks of what was asked: "line 2" is not "line 3"."""
-    if any(flag.kind in ("number", "date") for flag in Held([says]).lacking(question, Speech.of(question))):
-        return False
     about = _telling(question)
-    return len(about & _telling(says)) >= _MOST * len(about)
+    if len(about & _telling(says)) < _MOST * len(about):
+        return False
+    lacking = Held([says]).lacking(question, Speech.of(question))
+    return not any(flag.kind in ("number", "date") for flag in lacking)
 
 
 def _telling(text: str) -> set[str]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from markdown_it import MarkdownIt
 
 from rag.answering.places import numbered_place, place
+from rag.inspection.contradiction import contradictions
 from rag.types import (
     Answer,
     Chunk,
@@ -269,6 +270,7 @@ def answer(trace: Trace, index: int, ages: Mapping[str, str] = MappingProxyType(
         parts.append(notice(texts.OUTCOME_STOPPED, kind="quiet"))
     parts += [notice(warning) for warning in finished.warnings]
     parts.append(render_untrusted.warning(trace.prompt if finished.outcome == "answered" else None))
+    parts += [notice(texts.CONTRADICTED.format(path=one.chunk.path), f"“{one.says}”") for one in contradictions(trace)]
     aged = len({citation.chunk.id for citation in finished.citations} & ages.keys())
     if aged:
         parts.append(notice(many(aged, texts.AGED_ONE, texts.AGED), texts.AGED_HINT))

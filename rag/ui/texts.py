@@ -144,6 +144,7 @@ LEGEND_FOOTNOTE = "bound by Footnote from the words"
 LEGEND_UNKNOWN = "no such passage"
 LEGEND_UNSUPPORTED = "no passage supports it"
 LEGEND_MISSING = "not in the cited passage"
+CONTRADICTED = "Another passage says something else ({path}):"
 
 SEARCH_OPTIONS = "Search options"
 HELD_TO = "held to"

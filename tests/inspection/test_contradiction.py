@@ -1,8 +1,9 @@
 import pytest
-from page_values import make_chunk, make_prompt, make_retrieval, make_trace
+from page_values import make_chunk, make_prompt, make_retrieval, make_trace, parse
 
 from rag.inspection.contradiction import contradictions
 from rag.types import Answer, Citation, Span
+from rag.ui import render_chat
 
 OLD = "The feed pump of line 3 is set to 12 bar. It is checked every six months."
 NEW = "The feed pump of line 3 is set to 16 bar since the rebuild in May 2025. The seal was changed."
@@ -47,3 +48,8 @@ def test_without_a_cited_sentence_there_is_nothing_to_compare():
     retrieval = make_retrieval(make_chunk(1, OLD), make_chunk(2, NEW), question=QUESTION)
     refused = make_trace(retrieval, make_prompt(retrieval, 2), Answer("Your notes do not seem to say.", "not_in_notes"))
     assert contradictions(refused) == ()
+
+
+def test_chat_shows_it_under_the_answer():
+    shown = parse(render_chat.answer(answered("The feed pump of line 3 is set to 12 bar.", OLD, NEW, OTHER), 0)).text
+    assert "Another passage says something else (notes/2.md): “The feed pump of line 3 is set to 16 bar" in shown

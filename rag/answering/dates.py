@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from rag.answering.taken import Taken
 from rag.answering.units import UNIT
 from rag.types import Span
 
@@ -67,6 +68,7 @@ for _number, _names in enumerate(
     start=1,
 ):  # fmt: skip
     _WEEKDAYS |= dict.fromkeys(_names.split(), _number)
+_LOOK_BACK = 12  # characters, for the word before a month
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867}
 
 _MONTH = rf"(?i:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})(?![A-Za-zÀ-ɏ])"
@@ -115,10 +117,14 @@ _DECADE = re.compile(r"(?:(?P<century>[12]?\d)\s?世[纪紀]\s?)(?P<decade>\d0)\
 def dates(text: str) -> list[Date]:
     """The dates, weekdays and times of a normalised text, in order; years alone are among them."""
     found: list[Date] = []
+    taken = Taken(len(text))
     for pattern in (*_PATTERNS, *_TIMES):
         for match in pattern.finditer(text):
-            if not any(one.span.start < match.end() and match.start() < one.span.end for one in found):
-                found += _date(match, text) if pattern in _PATTERNS else _time(match)
+            if not taken.meets(Span(*match.span())):
+                new = list(_date(match, text) if pattern in _PATTERNS else _time(match))
+                found += new
+                for one in new[:1]:  # all of the same place
+                    taken.add(one.span)
     for match in _WEEKDAY.finditer(text):
         name = match.group().casefold()
         number = _WEEKDAYS.get(name) or _WEEKDAYS.get(name.removesuffix("s")) or _WEEKDAYS.get(name[:-2], 0)
@@ -128,7 +134,7 @@ def dates(text: str) -> list[Date]:
     for match in _DECADE.finditer(text):
         found.append(Date(Span(*match.span()), 100 * (int(match["century"]) - 1) + int(match["decade"])))
     for match in _LONELY_YEAR.finditer(text):
-        if not any(one.span.start < match.end() and match.start() < one.span.end for one in found):
+        if not taken.meets(Span(*match.span())):
             found.append(Date(Span(*match.span()), int(match.group())))
     return sorted(found, key=lambda date: date.span.start)
 
@@ -137,7 +143,7 @@ def _date(match: re.Match[str], text: str) -> Iterator[Date]:
     groups = match.groupdict()
     name = (groups.get("name") or "").casefold()
     if name in ("may", "march", "mar", "mars") and not (groups.get("day") or groups.get("year")):
-        before = text[: match.start()].rstrip().rpartition(" ")[2].casefold()
+        before = text[max(0, match.start() - _LOOK_BACK) : match.start()].rstrip().rpartition(" ")[2].casefold()
         if before not in (
             "in",
             "since",

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from rag.answering.dates import Calendar, dates
 from rag.answering.names import Words, is_code, names
 from rag.answering.numbers import Number, numbers
+from rag.answering.taken import Taken
 from rag.answering.units import DEGREES, Unit, can_be_compared
 from rag.retrieval.language import language_of
 from rag.types import FactKind, Flag, Span
@@ -41,6 +42,7 @@ _QUOTED = re.compile(
 _SIGNS = re.compile(r"[\W_]+")
 _SHORTEST_QUOTE = 2  # letters
 _ENOUGH = 2000  # characters, to tell a language by
+_LONGEST = 4000  # characters of a sentence; what is longer is a table or a program, and is looked at so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ class Held:
             speech: How the answer is written. Names and quotations are compared within one language only, since
                 translation changes them; but what holds figures or several capitals is the same in all.
         """
-        normal = read(sentence)
+        normal = read(sentence[:_LONGEST])
         found = list(self._lacking(normal.text, speech))
         inside = [flag for flag in found if flag.kind != "quote"]
         # Of a quotation with a wrong number in it, the number is what is wrong.
@@ -189,26 +191,25 @@ class Held:
 
     def _lacking(self, text: str, speech: Speech) -> Iterator[Flag]:
         translated = speech != self.speech
-        taken: list[Span] = []
+        taken, quoted = Taken(len(text)), Taken(len(text))
         for date in dates(text):
-            taken.append(date.span)
+            taken.add(date.span)
             if not self._calendar.confirms(date, self._bare):
                 yield Flag(date.span, "date")
         for number in numbers(text):
-            if any(_overlap(number.span, span) for span in taken):
+            if number.loose or taken.meets(number.span):
                 continue
-            if number.loose:
-                continue
-            taken.append(number.span)
+            taken.add(number.span)
             kind = self.lacks_number(number)
             if kind is not None:
                 yield Flag(number.span, kind)
-        quoted = [Span(*match.span(match.lastindex or 0)) for match in _QUOTED.finditer(text)]
-        for span in quoted:
+        for match in _QUOTED.finditer(text):
+            span = Span(*match.span(match.lastindex or 0))
+            quoted.add(span)
             if not translated and self._misquoted(text[span.start : span.end]):
                 yield Flag(span, "quote")
         for name in names(text, german=speech.language == "de"):
-            if any(_overlap(name, span) for span in (*taken, *quoted)):
+            if taken.meets(name) or quoted.meets(name):
                 continue
             if translated and not is_code(text[name.start : name.end]):
                 continue

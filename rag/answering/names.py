@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from rag.answering.known_names import KNOWN_NAMES
+from rag.answering.taken import Taken
 from rag.types import Span
 
 _LETTER = "A-Za-zÀ-ɏ"
@@ -30,6 +31,7 @@ _COMPOUND = re.compile(r"(.+?)-[A-ZÄÖÜ]?[a-zäöüß]{3,}")
 _OPENS = re.compile(r"(?:^|[:;“”„\"«»‚‘—–\n|]|[.!?]\s)[\s(\[\-*+#>]*(?:\d{1,3}[.)]\s+)?$")
 
 _LOOK_BACK = 24  # characters
+_LONGEST = 80  # characters of a name; longer ones are addresses and the like
 
 _LITTLE_WORDS = """
 a an the this that these those it its he she they we you i his her their our your my one each every all both some  any
@@ -93,7 +95,7 @@ _HONORIFICS = (
     "大統領|研究員|技師|医師"
 )
 _JAPANESE_NAMES = (
-    re.compile(rf"[{_KATAKANA}]{{2,}}(?:[・=][{_KATAKANA}]{{2,}})+"),
+    re.compile(rf"(?<![{_KATAKANA}])[{_KATAKANA}]{{2,}}(?:[・=][{_KATAKANA}]{{2,}})+"),
     re.compile(rf"[{_KATAKANA}]{{6,}}"),  # of 3,384 questions of JSQuAD, a handful have such a word that the text lacks
     re.compile(rf"(?:[{_KATAKANA}]{{2,20}}|[{_KANJI}]{{1,6}}?)(?={_HONORIFICS})"),
 )
@@ -122,9 +124,11 @@ def names(text: str, *, german: bool) -> list[Span]:
         german: Whether the language writes all nouns with a capital.
     """
     found: list[Span] = []
+    taken = Taken(len(text))
     for span in (*_latin(text, german), *_japanese(text)):
-        if not any(span.start < other.end and other.start < span.end for other in found):
+        if not taken.meets(span):
             found.append(span)
+            taken.add(span)
     return sorted(found, key=lambda span: span.start)
 
 
@@ -135,6 +139,8 @@ def _latin(text: str, german: bool) -> Iterator[Span]:
     headline = len(words) > 2 and len(capitals) == len(words) and not german
     for at, word in enumerate(words):
         written = word.group()
+        if len(written) > _LONGEST:
+            continue
         inside = _SHORTENED.sub("", written)
         if german and (compound := _COMPOUND.fullmatch(inside)):
             inside = compound.group(1)

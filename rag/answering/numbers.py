@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rag.answering.taken import Taken
 from rag.answering.units import UNIT, Unit, unit_of
 from rag.types import Span
 
@@ -52,7 +53,7 @@ _MYRIADS = {"千": 1e3, "万": 1e4, "億": 1e8, "兆": 1e12, "萬": 1e4, "亿": 
 _SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
 _CURRENCY = r"(?:US)?\$|€|£|¥|EUR|USD|GBP|CHF"
 
-_CODE = rf"(?<![{_LETTER}0-9_])(?<![{_LETTER}_]-)(?<!\d[.,:/])"
+_CODE = rf"(?<![{_LETTER}\d_])(?<![{_LETTER}_]-)(?<!\d[.,:/])"
 _VERSION = re.compile(rf"{_CODE}\d+(?:\.\d+){{2,}}(?![{_LETTER}\d])|{_CODE}\d+[:/]\d+(?![\d:/])")
 _NUMBER = re.compile(
     rf"{_CODE}(?:(?P<currency>{_CURRENCY})\s?)?(?P<sign>(?<![\d{_LETTER}])[-−–](?=\d)|(?i:minus\s)|マイナス)?"
@@ -71,17 +72,17 @@ _LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?\(?(\d{1,3})[.)](?=\s)|(?<=\s)\
 def numbers(text: str) -> list[Number]:
     """The numbers of a normalised text, in order."""
     found: list[Number] = []
-    taken: list[tuple[int, int]] = []
+    taken = Taken(len(text))
     items = {match.start(match.lastindex or 0) for match in _LIST_ITEM.finditer(text)}
     for match in _VERSION.finditer(text):
         above, slash, below = match.group().partition("/")
         share = frozenset({int(above) / int(below)}) if slash and int(below) else frozenset[float]()
         found.append(Number(Span(*match.span()), share, name=match.group()))
-        taken.append(match.span())
+        taken.add(Span(*match.span()))
     before: re.Match[str] | None = None
     for match in _NUMBER.finditer(text):
         start, end = match.span()
-        if any(first < end and start < last for first, last in taken):
+        if taken.meets(Span(start, end)):
             continue
         if match["unit"] is None and not match["currency"] and re.match(rf"[{_LETTER}_]", text[end : end + 1]):
             ordinal = _ORDINAL.match(text, end)
@@ -183,7 +184,7 @@ _ENGLISH_WORDS = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL_WORDS = re.compile(rf"\b(?:{'|'.join(_ENGLISH_ORDINALS)})s?\b", re.IGNORECASE)
-_GERMAN_WORD = re.compile(rf"\b[{_LETTER}]+\b")
+_GERMAN_WORD = re.compile(rf"\b[{_LETTER}]{{3,80}}\b")  # the longest that are written have some sixty letters
 _AFTER_A_WORD = re.compile(rf"(?:\s(?P<scale>Millionen|Milliarden?|Billionen))?(?:[ -](?P<of>{UNIT}))?")
 _KANJI_RUN = re.compile(rf"(?<!\d)[{''.join([*_KANJI, *_KANJI_TENS])}][{''.join([*_KANJI, *_KANJI_TENS])}万億兆]*")
 

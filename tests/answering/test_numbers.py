@@ -57,3 +57,8 @@ def test_numbers_are_found_with_their_units(text: str, found: list[tuple[str, li
 def test_words_that_may_be_no_numbers_only_confirm_others() -> None:
     loose = {text: [sorted(n.values) for n in numbers(text) if n.loose] for text in ("one of both", "dritten", "一部")}
     assert loose == {"one of both": [[1.0], [2.0]], "dritten": [[3.0]], "一部": [[1.0]]}
+
+
+@pytest.mark.parametrize("piece", ["1-", "1 000 ", "hundert", "٣", "1月", "1/2 "])
+def test_a_long_text_comes_to_an_end(piece: str) -> None:
+    numbers(piece * 3000)

@@ -31,8 +31,8 @@ def machine_part(desk: Desk, page: gr.Tab) -> MachinePart:
         f'<p class="fn-quiet">{render.escape(texts.HEALTH_WAITING)}</p>', apply_default_css=False, elem_id="health"
     )
     with gr.Row(elem_classes="fn-buttons"):
-        check = gr.Button(texts.HEALTH_AGAIN, size="sm", min_width=120, elem_id="check")
-        measure = gr.Button(texts.MACHINE_MEASURE, size="sm", min_width=160, elem_id="measure-embedding")
+        check = gr.Button(texts.HEALTH_AGAIN, min_width=120, elem_id="check")
+        measure = gr.Button(texts.MACHINE_MEASURE, min_width=160, elem_id="measure-embedding")
     sharing = gr.HTML(apply_default_css=False, elem_id="sharing")
     way = gr.Radio(
         label=texts.SHARING_CHOOSE,

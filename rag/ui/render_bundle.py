@@ -34,7 +34,7 @@ def controls(trace: Trace | None) -> str:
         for kind, label in (("json", texts.BUNDLE_JSON), ("html", texts.BUNDLE_HTML))
     )
     return (
-        f'<p class="fn-hint">{escape(texts.BUNDLE_INFO)}</p><div class="fn-actions">{save}'
+        f'<p class="fn-quiet">{escape(texts.BUNDLE_INFO)}</p><div class="fn-actions">{save}'
         f'<label class="fn-file">{escape(texts.BUNDLE_OPEN)}'
         f'<input type="file" accept=".json,application/json" class="fn-unseen"></label></div>'
     )

@@ -95,7 +95,7 @@ def _first(found: Sequence[Checkpoint]) -> str:
     if before:
         hints += " " + texts.FIRST_BEFORE.format(name=texts.STEPS[before[0]][0])
     kind = "error" if trouble.state is State.BAD else "warning"
-    return notice(label.format(name=name, said=said), hints.strip(), kind)
+    return notice(label.format(name=name, said=said).replace("….", "…"), hints.strip(), kind)
 
 
 def waiting(files: Reading) -> str:

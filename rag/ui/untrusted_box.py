@@ -28,8 +28,8 @@ def untrusted_box() -> UntrustedBox:
     with gr.Accordion(texts.UNTRUSTED, open=False, elem_id="untrusted"):
         gr.HTML(f'<p class="fn-quiet">{escape(texts.UNTRUSTED_INFO)}</p>', apply_default_css=False)
         with gr.Row(elem_classes="fn-buttons"):
-            look = gr.Button(texts.UNTRUSTED_LOOK, size="sm", min_width=160, elem_id="look-untrusted")
-            stop = gr.Button(texts.UNTRUSTED_STOP, size="sm", visible=False, min_width=90, elem_id="stop-untrusted")
+            look = gr.Button(texts.UNTRUSTED_LOOK, min_width=160, elem_id="look-untrusted")
+            stop = gr.Button(texts.UNTRUSTED_STOP, visible=False, min_width=90, elem_id="stop-untrusted")
         found = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="found-untrusted")
     return UntrustedBox(look, stop, found)
 

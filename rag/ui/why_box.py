@@ -33,14 +33,14 @@ class WhyBox:
 def why_box(desk: Desk) -> WhyBox:
     """Builds the box, closed."""
     with gr.Accordion(texts.WHY, open=False, elem_id="why") as box:
-        gr.HTML(f'<p class="fn-hint">{render.escape(texts.WHY_INFO)}</p>', apply_default_css=False)
+        gr.HTML(f'<p class="fn-quiet">{render.escape(texts.WHY_INFO)}</p>', apply_default_css=False)
         with gr.Row(elem_classes="fn-fields"):
             file = gr.Textbox(label=texts.WHY_FILE, placeholder="heron, *.pdf", max_lines=1, min_width=150)
             page = gr.Textbox(label=texts.WHY_PAGE, placeholder="3", max_lines=1, min_width=90)
             phrase = gr.Textbox(
                 label=texts.WHY_PHRASE, placeholder="every 6 hours", max_lines=1, min_width=200, scale=2
             )
-        ask = gr.Button(texts.WHY_ASK, size="sm", elem_id="ask-why")
+        ask = gr.Button(texts.WHY_ASK, elem_id="ask-why")
         account = gr.HTML(js_on_load=script("actions.js"), apply_default_css=False, elem_id="why-told")
     return WhyBox(box, file, page, phrase, ask, account)
 

@@ -23,6 +23,7 @@ from rag.index.plan import is_there, make_plan, plan_again
 from rag.index.redaction import libraries_of, redacted, sources_of
 from rag.index.sync import apply_plan, forget_file
 from rag.inspection.bundle import decided
+from rag.inspection.contradiction import opposed_by
 from rag.inspection.inspector import Inspector
 from rag.inspection.scratch import sweep
 from rag.inspection.sharing import Sharing
@@ -731,6 +732,7 @@ class Engine:
         """Lets go of what is held in memory of files that may be forgotten now."""
         self._last.clear()
         instructions_in.cache_clear()
+        opposed_by.cache_clear()
 
     def _watch(self, library: Library) -> None:
         catalog = library.catalog

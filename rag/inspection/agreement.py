@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Literal
 
 from rag.answering.citations import marked_sentences, shown_to_model
@@ -91,6 +92,27 @@ def compare_answers(
         for one in rights
     ]
     return tuple(marks), tuple(others)
+
+
+def disagreements(question: str, answer: Answer, others: Sequence[str]) -> Iterator[tuple[int, Mark]]:
+    """The sentences of an answer in whose place others say something else.
+
+    Args:
+        question: What is answered.
+        answer: The answer.
+        others: Sentences, each taken by itself.
+
+    Yields:
+        Which of the others, from 0, and the mark of the answer's sentence.
+    """
+    about = _About(_words(question), _numbers(question), question)
+    own = _sentences(answer, about)
+    for at, text in enumerate(others):
+        others_said = _sentences(Answer(text, "answered"), about)
+        for one in own:
+            mark = _mark(one, others_said, lambda one, other: _relation(one, other, about), held=False, said=False)
+            if mark.origin is Origin.DISAGREE:
+                yield at, mark
 
 
 _Relation = Literal["same", "differs", "apart"]
@@ -275,7 +297,7 @@ class _About:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Sentence:
     """A sentence of an answer; its words and numbers count characters of the answer's text.
 
@@ -298,6 +320,11 @@ class _Sentence:
     opening: bool
     unsure: bool
 
+    @cached_property
+    def says(self) -> Held:
+        """What it confirms."""
+        return Held([self.text])
+
     @property
     def says_yes(self) -> bool | None:
         if _YES.match(self.text):
@@ -319,9 +346,7 @@ class _Sentence:
         """The dates that the other sentence does not have."""
         if not self.dated:
             return []
-        lacking = {
-            flag.span.start for flag in Held([other.text]).lacking(self.text, self.speech) if flag.kind == "date"
-        }
+        lacking = {flag.span.start for flag in other.says.lacking(self.text, self.speech) if flag.kind == "date"}
         return [span for span in self.dated if span.start - self.span.start in lacking]
 
 

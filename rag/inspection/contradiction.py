@@ -15,7 +15,7 @@ from itertools import groupby
 from rag.answering.facts import Held, Speech
 from rag.index.chunking.sentences import sentences
 from rag.index.terms import terms
-from rag.inspection.agreement import Origin, compare_answers
+from rag.inspection.agreement import disagreements
 from rag.types import Answer, Chunk, Span, Trace
 
 _MOST = 0.5
@@ -55,11 +55,31 @@ def contradictions(trace: Trace) -> tuple[Contradiction, ...]:
     answer = trace.answer
     if answer.outcome != "answered" or not answer.citations:
         return ()
-    found = [
-        found
-        for number, chunk in _compared(trace)
-        for found in _against(trace.retrieval.question, answer, number, chunk)
+    return opposed_by(trace.retrieval.question, answer, tuple(_compared(trace)))
+
+
+@lru_cache(256)
+def opposed_by(question: str, answer: Answer, passages: tuple[tuple[int, Chunk], ...]) -> tuple[Contradiction, ...]:
+    """What passages say against an answer; kept, since a conversation is drawn again with every question.
+
+    Args:
+        question: What was asked.
+        answer: The answer.
+        passages: The passages with their numbers in the prompt, 0 where the model did not read one.
+    """
+    said = [
+        (number, chunk, span)
+        for number, chunk in passages
+        for span in sentences(chunk.text)
+        if _is_about(question, chunk.text[span.start : span.end])
     ]
+    cited = {(citation.answer_span.start, citation.number) for citation in answer.citations}
+    with_citation = {start for start, _ in cited}
+    found = []
+    for at, mark in disagreements(question, answer, [chunk.text[span.start : span.end] for _, chunk, span in said]):
+        number, chunk, span = said[at]
+        if mark.span.start in with_citation and (mark.span.start, number) not in cited:
+            found.append(Contradiction(mark.span, mark.own, chunk, number, span))
     found.sort(key=lambda one: (one.sentence.start, one.number == 0))
     # One passage a sentence is enough to look: the others mostly say the same.
     return tuple(next(ones) for _, ones in groupby(found, key=lambda one: one.sentence))
@@ -70,26 +90,6 @@ def _compared(trace: Trace) -> Iterator[tuple[int, Chunk]]:
     seen = {chunk.id for passage in read for chunk in (passage.hit.chunk, *passage.joined)}
     yield from ((passage.number, passage.hit.chunk) for passage in read)
     yield from ((0, hit.chunk) for hit in trace.retrieval.hits[:_LOOKED_AT] if hit.chunk.id not in seen)
-
-
-@lru_cache(1024)
-def _against(question: str, answer: Answer, number: int, chunk: Chunk) -> tuple[Contradiction, ...]:
-    """What one passage says against an answer; kept, since a conversation is drawn again with every question."""
-    return tuple(_found_against(question, answer, number, chunk))
-
-
-def _found_against(question: str, answer: Answer, number: int, chunk: Chunk) -> Iterator[Contradiction]:
-    cited = {(citation.answer_span.start, citation.number) for citation in answer.citations}
-    with_citation = {start for start, _ in cited}
-    for span in sentences(chunk.text):
-        says = chunk.text[span.start : span.end]
-        if not _is_about(question, says):
-            continue
-        marks, _ = compare_answers(question, answer, Answer(says, "answered"), (), alone=False)
-        for mark in marks:
-            start = mark.span.start
-            if mark.origin is Origin.DISAGREE and start in with_citation and (start, number) not in cited:
-                yield Contradiction(mark.span, mark.own, chunk, number, span)
 
 
 def _is_about(question: str, says: str) -> bool:

@@ -78,13 +78,17 @@ class Inspector:
 
     # ------------------------------------------------------------------------------------------- the exact prompt
 
-    def reading(self, *libraries: str) -> Reading:
+    def reading(self, *libraries: str, found: Retrieval | None = None) -> Reading:
         """How the files of some libraries are read, and which of them are on disk otherwise now.
+
+        Args:
+            *libraries: Their names.
+            found: What was found in them, whose files are looked at first.
 
         Raises:
             LibraryError: A library cannot be opened.
         """
-        return look_at_files([self.library(name).catalog for name in dict.fromkeys(libraries)])
+        return look_at_files([self.library(name).catalog for name in dict.fromkeys(libraries)], found)
 
     def rendered(self, trace: Trace) -> Rendered:
         """The prompt of an answer as the one text that its model read; nothing is generated.

@@ -7,6 +7,7 @@ comes after it could not do better.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
@@ -17,6 +18,8 @@ from rag.index.library import is_stale
 from rag.inspection.audit import audit
 from rag.inspection.contradiction import contradictions
 from rag.types import Chunk, FileRecord, FileState, Hit, Passage, Prompt, Retrieval, Stage, Trace, Verdict
+
+_LOOKING_SECONDS = 0.5
 
 AFTERWARDS = ("fold", "follow")
 """Stages that rank nothing anew."""
@@ -229,7 +232,8 @@ class Reading:
         files: How many there are.
         failed: Those that could not be read.
         partly: Those of which something could not be read.
-        changed: Those that are on disk otherwise than they were read, or not any more.
+        changed: Those that are on disk otherwise than they were read, or not any more, as far as that was looked at
+            (see :func:`look_at_files`).
     """
 
     files: int
@@ -238,14 +242,27 @@ class Reading:
     changed: tuple[FileRecord, ...] = ()
 
 
-def look_at_files(catalogs: Sequence[Catalog]) -> Reading:
-    """Compares what the catalogs hold with the disk, by size and time."""
+def look_at_files(catalogs: Sequence[Catalog], found: Retrieval | None = None) -> Reading:
+    """Compares what the catalogs hold with the disk, by size and time.
+
+    Args:
+        catalogs: Of the libraries that were searched.
+        found: What was found in them. Its files are compared in any case; the others for half a second, since those of
+            a large library on a slow disk would keep a person waiting.
+    """
     records = [record for catalog in catalogs for record in catalog.files()]
+    wanted = {(hit.chunk.file_id, hit.chunk.path) for hit in found.hits} if found is not None else set()
+    records.sort(key=lambda record: (record.id, record.path) not in wanted)
+    until = time.monotonic() + _LOOKING_SECONDS
     return Reading(
         files=len(records),
         failed=tuple(record for record in records if record.state is FileState.FAILED),
         partly=tuple(record for record in records if record.state is FileState.PARTLY),
-        changed=tuple(record for record in records if is_stale(record)),
+        changed=tuple(
+            record
+            for at, record in enumerate(records)
+            if (at < len(wanted) or time.monotonic() < until) and is_stale(record)
+        ),
     )
 
 

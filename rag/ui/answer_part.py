@@ -102,7 +102,7 @@ def updates(part: AnswerPart, shown: Shown | None) -> dict[Any, Any]:
     if shown is None:
         return {part.shown: None, part.report: _waiting(part.engine), part.prompt: ""}
     also = {hit.chunk.library for hit in shown.retrieval.hits} - {""}
-    reading = part.engine.inspector.reading(shown.library, *also)
+    reading = part.engine.inspector.reading(shown.library, *also, found=shown.retrieval)
     sent = shown.trace.prompt if shown.trace is not None and was_asked(shown.trace) else None
     return {
         part.shown: shown,

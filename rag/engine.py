@@ -22,6 +22,7 @@ from rag.index.library import Library, Shelf, is_stale
 from rag.index.plan import is_there, make_plan, plan_again
 from rag.index.redaction import libraries_of, redacted, sources_of
 from rag.index.sync import apply_plan, forget_file
+from rag.inspection.audit import audited
 from rag.inspection.bundle import decided
 from rag.inspection.contradiction import opposed_by
 from rag.inspection.inspector import Inspector
@@ -731,8 +732,8 @@ class Engine:
     def _forget_texts(self) -> None:
         """Lets go of what is held in memory of files that may be forgotten now."""
         self._last.clear()
-        instructions_in.cache_clear()
-        opposed_by.cache_clear()
+        for kept in (instructions_in, audited, opposed_by):
+            kept.cache_clear()
 
     def _watch(self, library: Library) -> None:
         catalog = library.catalog

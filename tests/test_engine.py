@@ -5,6 +5,7 @@ import pytest
 from fakes.ollama_server import Failure, OllamaStandIn
 from material import write_notes
 
+from rag.answering.untrusted import instructions_in
 from rag.engine import SAMPLES, Engine
 from rag.errors import (
     EmbedderMismatch,
@@ -120,8 +121,10 @@ def test_what_was_removed_while_it_was_answered_is_not_shown_again(engine: Engin
     conversation = engine.new_conversation(SAMPLES)
     answering = engine.ask(SAMPLES, "At how many bar does the relief valve open?", conversation=conversation)
     next(answering)
+    assert not instructions_in("The relief valve opens at 16 bar.")
     boiler = next(file for file in engine.files(SAMPLES) if file.path == "boiler.md")
     engine.remove_file(SAMPLES, boiler.id)
+    assert not instructions_in.cache_info().currsize
     list(answering)
     assert "16 bar" not in repr(engine.last_trace(SAMPLES))
     assert "16 bar" not in repr(engine.exchanges(SAMPLES, conversation))

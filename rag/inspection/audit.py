@@ -6,11 +6,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rag.answering.citations import PassageReader, marked_sentences, without_marks
 from rag.answering.facts import Speech
 from rag.index.terms import is_spaced
-from rag.types import Chunk, Citation, FactKind, Flag, Span, Trace
+from rag.types import Answer, Chunk, Citation, FactKind, Flag, Span, Trace
 
 _TOKEN = re.compile(r"\w+")
 _RUN_OF_WORDS, _RUN_OF_CHARACTERS = 3, 6
@@ -102,9 +103,19 @@ def audit(trace: Trace) -> Audit | None:
     answer = trace.answer
     if answer.outcome in ("not_in_notes", "search_only") or not answer.text or trace.prompt is None:
         return None
-    passages = _read_passages(trace)
+    return audited(answer, tuple(_read_passages(trace)))
+
+
+@lru_cache(64)
+def audited(answer: Answer, passages: tuple[Chunk, ...]) -> Audit:
+    """Audits an answer; kept, since what is shown of one answer asks for it several times.
+
+    Args:
+        answer: The answer.
+        passages: What the model read, in the order of its numbers.
+    """
     reader = PassageReader(passages, Speech.of(without_marks(answer.text)))
-    audited = []
+    found = []
     for span, numbers in marked_sentences(answer.text):
         text = answer.text[span.start : span.end]
         citations = tuple(
@@ -116,8 +127,8 @@ def audit(trace: Trace) -> Audit | None:
         read = bound or tuple(range(1, len(passages) + 1))
         missing = tuple(_missing(flag, span, text, reader, read) for flag in reader.lacking(text, read))
         unknown = tuple(number for number in numbers if not 1 <= number <= len(passages))
-        audited.append(AuditedSentence(text, span, citations, unknown, missing, reader.translated(read)))
-    return Audit(tuple(audited))
+        found.append(AuditedSentence(text, span, citations, unknown, missing, reader.translated(read)))
+    return Audit(tuple(found))
 
 
 def _read_passages(trace: Trace) -> Sequence[Chunk]:

@@ -111,7 +111,11 @@ def measure_part(desk: Desk) -> MeasurePart:
             )  # fmt: skip
             page = gr.Textbox(label=texts.PLACE_PAGE_LABEL, max_lines=1, min_width=90, elem_id="own-page")
             phrase = gr.Textbox(
-                label=texts.PLACE_PHRASE, placeholder=texts.PLACE_PHRASE_AS, max_lines=2, min_width=220, elem_id="own-phrase"
+                label=texts.PLACE_PHRASE,
+                placeholder=texts.PLACE_PHRASE_AS,
+                max_lines=2,
+                min_width=220,
+                elem_id="own-phrase",
             )
         with gr.Row(elem_classes="fn-buttons"):
             add = gr.Button(texts.QUESTION_ADD_DO, min_width=140, elem_id="add-own")

@@ -143,9 +143,11 @@ def results(runs: Sequence[Run], *, current: bool) -> str:
         return ""
     run, before = runs[-1], runs[-2] if len(runs) > 1 else None
     differences = {one.name: one for one in compared(before, run)} if before is not None else {}
-    rows = "".join(_measure(one, differences.get(one.name)) for one in measures(run.results))
+    rows = "".join(
+        _measure(one, differences.get(one.name), compared_to=bool(differences)) for one in measures(run.results)
+    )
     against = f'<th scope="col">{escape(texts.COLUMN_AGAINST)}</th>' if differences else ""
-    stopped = notice(texts.RUN_STOPPED.format(count=figure(len(run.results)))) if run.stopped else ""
+    stopped = notice(many(len(run.results), texts.RUN_STOPPED_ONE, texts.RUN_STOPPED)) if run.stopped else ""
     failed = sum(bool(one.error) for one in run.results)
     stopped += "" if current else notice(texts.RUN_OLD)
     stopped += notice(many(failed, texts.RUN_FAILED_ONE, texts.RUN_FAILED)) if failed else ""
@@ -205,7 +207,7 @@ def _in_short(found: Sequence[Result]) -> str:
     return f"<p>{escape(' '.join(lines))}</p>"
 
 
-def _measure(measure: Measure, difference: Difference | None) -> str:
+def _measure(measure: Measure, difference: Difference | None, *, compared_to: bool) -> str:
     top = 1.25 * measure.high if measure.name == "seconds" else 1.0
     low, high, value = (100 * part / (top or 1) for part in (measure.low, measure.high, measure.value))
     shown = texts.BETWEEN.format(low=_value(measure.name, measure.low), high=_value(measure.name, measure.high))
@@ -215,8 +217,8 @@ def _measure(measure: Measure, difference: Difference | None) -> str:
         f'<b style="left:{value:.1f}%"></b></span><small>{escape(shown)}</small></td>'
         f'<td class="num">{figure(measure.count)}</td>'
     )
-    if difference is not None:
-        cells += f"<td>{_difference(difference)}</td>"
+    if compared_to:
+        cells += f"<td>{_difference(difference) if difference is not None else '–'}</td>"
     name = texts.MEASURE_NAMES.get(measure.name, measure.name)
     return f'<tr><th scope="row">{term(measure.name, name)}</th>{cells}</tr>'
 

@@ -76,7 +76,7 @@ def numbers(text: str) -> list[Number]:
     items = {match.start(match.lastindex or 0) for match in _LIST_ITEM.finditer(text)}
     for match in _VERSION.finditer(text):
         above, slash, below = match.group().partition("/")
-        share = frozenset({int(above) / int(below)}) if slash and int(below) else frozenset[float]()
+        share = frozenset({float(above) / float(below)}) if slash and float(below) else frozenset[float]()
         found.append(Number(Span(*match.span()), share, name=match.group()))
         taken.add(Span(*match.span()))
     before: re.Match[str] | None = None
@@ -109,8 +109,8 @@ def _unit(match: re.Match[str]) -> Unit | None:
 def _values(match: re.Match[str]) -> frozenset[float]:
     values = readings(match["figures"])
     if match["exponent"]:
-        power = int(re.sub(r".*(?:10\^|[eE])", "", match["exponent"]).replace("−", "-"))
-        values = {value * 10.0**power for value in values}
+        power = re.sub(r".*(?:10\^|[eE])", "", match["exponent"]).replace("−", "-")
+        values = {value * float(f"1e{power}") for value in values}
     if match["myriads"]:
         values = {_with_myriads(value, match["myriads"]) for value in values}
     if match["scale"]:

@@ -21,6 +21,7 @@ from rag.answering.dates import dates
 from rag.answering.facts import Held, Speech, read
 from rag.answering.names import names
 from rag.answering.numbers import Number, numbers
+from rag.answering.taken import Taken
 from rag.answering.units import can_be_compared
 from rag.index.chunking.sentences import sentences
 from rag.types import Answer, Chunk, Span
@@ -390,7 +391,9 @@ def _sentences(answer: Answer, about: _About) -> list[_Sentence]:
 def _words(text: str, offset: int = 0) -> tuple[_Word, ...]:
     """The words that say something, with their places moved by an offset."""
     normal = read(text)
-    named = [normal.source(span) for span in names(normal.text, german=Speech.of(text).language == "de")]
+    named = Taken(len(text))
+    for span in names(normal.text, german=Speech.of(text).language == "de"):
+        named.add(normal.source(span))
     found = []
     for match in _WORD.finditer(text):
         word = match.group()
@@ -399,7 +402,7 @@ def _words(text: str, offset: int = 0) -> tuple[_Word, ...]:
         meant = word[0].isupper() and _MID_SENTENCE.search(text, max(0, match.start() - 3), match.start()) is not None
         if not meant and (plain in _COMMON or (len(plain) < 3 and not match["han"])):
             continue
-        name = any(span.start < match.end() and match.start() < span.end for span in named)
+        name = named.meets(Span(*match.span()))
         found.append(_Word(_key(plain), Span(offset + match.start(), offset + match.end()), name))
     return tuple(found)
 
@@ -427,9 +430,11 @@ def _numbers(text: str, offset: int = 0) -> list[_Number]:
     """The numbers of a text that belong to no date, with their places moved by an offset."""
     found = []
     normal = read(text)
-    taken = [date.span for date in dates(normal.text)]
+    taken = Taken(len(normal.text))
+    for date in dates(normal.text):
+        taken.add(date.span)
     for number in numbers(normal.text):
-        if any(span.start < number.span.end and number.span.start < span.end for span in taken):
+        if taken.meets(number.span):
             continue
         after = _COUNTED.match(normal.text, number.span.end) if number.unit is None else None
         counted = after.group(1).casefold() if after else ""

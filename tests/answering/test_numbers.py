@@ -62,3 +62,8 @@ def test_words_that_may_be_no_numbers_only_confirm_others() -> None:
 @pytest.mark.parametrize("piece", ["1-", "1 000 ", "hundert", "٣", "1月", "1/2 "])
 def test_a_long_text_comes_to_an_end(piece: str) -> None:
     numbers(piece * 3000)
+
+
+@pytest.mark.parametrize("text", ["1e999", "3×10^400", "1e-99999", f"1/{'1' * 5000}", f"{'9' * 400}/1", "9" * 5000])
+def test_numbers_beyond_any_scale_are_numbers_too(text: str) -> None:
+    assert numbers(text)

@@ -25,7 +25,7 @@ _FEWEST_LETTERS = 12  # of a writing without spaces between words
 _TINY = 4.0  # pixels
 _FAR = 400.0  # pixels to the left of the window or above it
 _OPAQUE = 0.1
-_LONGEST = 200  # characters of a value that a colour is looked for in
+_LONGEST = 200  # characters of a value in which a colour or a length is looked for
 _ALIKE = 30  # steps of 255 in each of red, green and blue
 
 _INLINE = {
@@ -247,7 +247,7 @@ def _pixels(value: str, size: float) -> float:
 
 def _length(value: str) -> tuple[float, str] | None:
     """A number and its unit; None where it is none."""
-    found = _LENGTH.fullmatch(value)
+    found = _LENGTH.fullmatch(value) if len(value) <= _LONGEST else None
     return (float(found[1]), found[2]) if found else None
 
 

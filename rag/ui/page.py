@@ -44,7 +44,7 @@ def build_page(engine: Engine) -> gr.Blocks:
                 ingest = ingest_room.ingest_tab(desk)
             with gr.Tab(texts.TAB_DIAGNOSTICS, id="diagnostics"):
                 diagnostics = diagnostics_room.diagnostics_tab(desk)
-        ingest.xray.render()
+        ingest.xray.render()  # type: ignore[no-untyped-call]  # over all tabs, wherever it is asked for
 
         side_room.wire_models(desk, bar, library, status, timer)
         ingest_room.wire_ingest(desk, ingest, library, timer)

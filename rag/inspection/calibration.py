@@ -94,7 +94,8 @@ class Calibration:
         if count < FEW:
             return f"Only {count} {kind} questions: too few to mean anything. Have at least {FEW} of each kind."
         if count < SOME:
-            return f"Only {count} {kind} questions: one of them is {100 / count:.0f} points. {SOME} tell more."
+            weight = 100 / count
+            return f"Only {count} {kind} questions: a single one moves a rate by {weight:.0f} points. {SOME} say more."
         return ""
 
 

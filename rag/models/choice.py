@@ -255,14 +255,15 @@ def _sentence(reasons: list[str], outcome: str) -> str:
 
 def _best_on_ollama(models: tuple[OllamaModel, ...]) -> OllamaModel | None:
     """A Qwen first; never one that runs on Ollama's servers instead of this machine."""
-    usable = [model for model in models if "completion" in model.capabilities and not _in_the_cloud(model)]
+    usable = [model for model in models if "completion" in model.capabilities and not is_in_the_cloud(model.name)]
     return min(
         usable, key=lambda model: (not model.name.startswith("qwen3"), not model.name.startswith("qwen")), default=None
     )
 
 
-def _in_the_cloud(model: OllamaModel) -> bool:
-    return model.name.endswith("cloud")
+def is_in_the_cloud(model: str) -> bool:
+    """Whether a model of that name or id runs on Ollama's servers rather than on this machine."""
+    return model.endswith("cloud")
 
 
 def _openai_chat(settings: Settings, name: str) -> OpenAIChat:
@@ -340,7 +341,7 @@ def _hub_choices() -> list[ModelChoice]:
 
 
 def _ollama_choices(model: OllamaModel) -> list[ModelChoice]:
-    note = "Runs on Ollama's servers: notes would leave this machine." if _in_the_cloud(model) else ""
+    note = "Runs on Ollama's servers: notes would leave this machine." if is_in_the_cloud(model.name) else ""
     label = f"{model.name} (Ollama)"
     choices = []
     if "completion" in model.capabilities:

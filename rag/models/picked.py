@@ -101,11 +101,15 @@ class PickedModels:
                 self._close_retired()
 
     def others(self) -> tuple[ModelChoice, ...]:
-        """The chat models that are ready to be opened beside the one in use; asks the servers."""
+        """The chat models that are ready to be opened beside the one in use; asks the servers.
+
+        Those in the cloud are left out: a comparison must not take notes off this machine by the way.
+        """
         chat = self.chat()[0]
         own = "" if chat is None else _id(chat.identity)
         models = choice.list_models(self._settings)
-        return tuple(model for model in models if model.kind == "chat" and model.ready and model.id != own)
+        ready = (model for model in models if model.kind == "chat" and model.ready and model.id != own)
+        return tuple(model for model in ready if not choice.is_in_the_cloud(model.id))
 
     @contextmanager
     def beside(self, model_id: str) -> Iterator[ChatModel]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.ollama_server import Failure, OllamaStandIn
+from fakes.ollama_server import Failure, OllamaStandIn, StandInModel
 
 from rag.engine import SAMPLES, Engine
 from rag.errors import ModelMissing
@@ -133,6 +133,8 @@ def test_the_second_model_is_opened_after_the_first_and_the_one_in_use_stays(
     seen = [step for step in events if step.right.model is not None]
     assert seen[0].left.ended
     assert engine.status() == before
+    ollama.models.append(StandInModel("gpt-oss:120b-cloud"))
+    assert not any("cloud" in choice.id for choice in engine.inspector.comparable())
     assert "ollama:qwen2.5:1.5b" in [choice.id for choice in engine.inspector.comparable()]
     assert "ollama:qwen3:8b" not in [choice.id for choice in engine.inspector.comparable()]
 

@@ -123,7 +123,7 @@ def test_the_chart_shows_every_cut_off_and_says_what_the_chosen_one_costs() -> N
     shown = render_measure.calibration(found, 0.5, 0.0)
     assert shown.count("<circle") == len(found.points) + 2
     assert "Cut-off +0.50: 5 of 10 answered wrongly, 6 of 10 refused wrongly" in shown
-    assert "one of them is 10 points" in shown
+    assert "a single one moves a rate by 10 points" in shown
     assert texts.COST_KEPT not in shown.split("fn-costs")[1]
     assert texts.COST_KEPT in render_measure.calibration(found, 0.5, 1.5).split("fn-costs")[1]
 

@@ -70,7 +70,11 @@ def test_what_the_model_refuses_is_refused_at_every_point() -> None:
 
 @pytest.mark.parametrize(
     ("answerable", "unanswerable", "said"),
-    [(40, 40, ""), (40, 3, "Only 3 unanswerable questions: too few"), (12, 40, "Only 12 answerable questions: one of")],
+    [
+        (40, 40, ""),
+        (40, 3, "Only 3 unanswerable questions: too few"),
+        (12, 40, "Only 12 answerable questions: a single"),
+    ],
 )
 def test_too_few_questions_are_told(answerable: int, unanswerable: int, said: str) -> None:
     results = [_result(number, number < answerable, float(number)) for number in range(answerable + unanswerable)]

@@ -82,7 +82,7 @@ def use(page: Page, address: str) -> str:
     page.locator(".fn-text button[data-cite]").first.click()
     page.locator("details.fn-card[open]").wait_for()
     page.click("[data-do=inspect]")
-    page.locator("#report table").first.wait_for()
+    page.locator("#report .fn-tile").first.wait_for()
     page.get_by_role("tab", name="This machine").click()
     page.locator("#health li").first.wait_for()
     return answer

@@ -24,6 +24,7 @@ _ENVIRONMENT = {
     "GRADIO_ANALYTICS_ENABLED": "False",
     "ANONYMIZED_TELEMETRY": "False",  # chromadb
     "HF_HUB_DISABLE_TELEMETRY": "1",
+    "ORT_DISABLE_TELEMETRY": "1",  # onnxruntime, which PyMuPDF loads: it asks for its maker's server after ten seconds
     "HF_HUB_OFFLINE": "1",  # without a hub, loading a model by its name retries for over a minute
     "DO_NOT_TRACK": "1",
     "LANGSMITH_TRACING": "false",

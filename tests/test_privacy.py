@@ -30,3 +30,21 @@ def test_no_connection_to_any_other_address_is_tried(embedded_model_file: Path) 
     assert "6 hours" in seen["answer"]
     assert seen["control"] == 1, "a connection elsewhere would have been counted"
     assert seen["tried"] == 0
+
+
+@pytest.mark.slow
+def test_a_reader_that_lives_longer_asks_nobody_either() -> None:
+    """PyMuPDF loads onnxruntime, which looks for its maker's server about ten seconds later."""
+    unshare = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]
+    if not shutil.which("unshare") or subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode:
+        missing("network namespaces (unshare) may not be made here")
+    reader = (
+        "import sys, time; sys.path.insert(0, 'tests')\n"
+        "from rag.settings import prepare_environment; prepare_environment()\n"
+        "import pymupdf; from loopback_flow import attempts; time.sleep(15); print(attempts())"
+    )
+    root = FLOW.parent.parent
+    done = subprocess.run(
+        [*unshare, sys.executable, "-c", reader], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "0"

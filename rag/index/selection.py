@@ -108,10 +108,11 @@ def _last_day(date: str) -> str:
 
 def _rows_with(catalog: Catalog, phrase: str, within: Condition) -> list[int]:
     """The chunks in whose text a phrase stands word for word."""
-    first, *others = map(re.escape, _folded(phrase).split())
+    folded = _folded(phrase)
+    first, *others = map(re.escape, folded.split())
     # Not inside a word: "art" is not in "start". Writing without spaces has no such ends of words. That nothing comes
     # before is asked after the first word, which is found the faster for it.
-    start, end = (rf"(?<!\w{first})" if is_spaced(phrase[:1]) else "", r"(?!\w)" if is_spaced(phrase[-1:]) else "")
+    start, end = (rf"(?<!\w{first})" if is_spaced(folded[:1]) else "", r"(?!\w)" if is_spaced(folded[-1:]) else "")
     found = re.compile(r"\s+".join((first + start, *others)) + end)
     candidates = catalog.rows_with([term for term in terms(phrase) if is_spaced(term) or len(term) > 1], within)
     return [row for row, text in candidates if found.search(_alike(text))]

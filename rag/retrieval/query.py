@@ -110,7 +110,8 @@ def _filters(found: dict[str, list[str]]) -> Filters:
 
 
 def _listed(value: str | Iterable[str]) -> list[str]:
-    return list(filter(None, [value])) if isinstance(value, str) else list(value)
+    # A blank one, as from a field left empty, asks for nothing.
+    return [one for one in ([value] if isinstance(value, str) else value) if one.strip()]
 
 
 def _unquoted(value: str) -> str:

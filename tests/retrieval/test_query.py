@@ -88,3 +88,8 @@ def test_filters_from_fields_are_read_like_those_in_a_question() -> None:
     for unreadable in (Filters(after="soon"), Filters(before="2024-13"), Filters(sections=("valves",))):
         with pytest.raises(QueryError):
             readable(unreadable)
+
+
+def test_a_blank_filter_asks_for_nothing():
+    blank = Filters(files=("",), phrases=("", "  "), without=(" ",))
+    assert merged(Filters(after="2024"), blank) == Filters(after="2024")

@@ -104,6 +104,28 @@ def notice(message: str, hint: str = "", kind: str = "warning") -> str:
     return f'<div class="fn-notice {escape(kind)}" role="status"><strong>{escape(message)}</strong>{told}</div>'
 
 
+def titles(names: Sequence[str], figures: Sequence[str] = ()) -> str:
+    """The cells of a table's head, each with its meaning where it has one; those of ``figures`` stand at the right."""
+    return "".join(
+        f'<th scope="col" class="{"num" if name in figures else ""}">{term(name.lower(), name)}</th>' for name in names
+    )
+
+
+def table(label: str, head: str, rows: str) -> str:
+    """A table that scrolls by itself where it is wider than the page.
+
+    Args:
+        label: What it holds, for those who hear the page.
+        head: The cells of its head; empty: it has none.
+        rows: Its rows, as HTML.
+    """
+    titles = f"<thead><tr>{head}</tr></thead>" if head else ""
+    return (
+        f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
+        f"{titles}<tbody>{rows}</tbody></table></div>"
+    )
+
+
 def progress(done: int, total: int, label: str) -> str:
     """A bar with its label under it; without a total the bar only shows that something moves."""
     value = f'value="{done}" max="{total}"' if total > 0 else ""

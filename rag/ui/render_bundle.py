@@ -10,7 +10,7 @@ from rag.inspection.audit import Audit
 from rag.inspection.bundle import Bundle, Differences, Moved, Replay
 from rag.types import Passage, Stage, Trace
 from rag.ui import texts
-from rag.ui.render import date, duration, escape, figure, notice, score, term
+from rag.ui.render import date, duration, escape, figure, notice, score, table, term
 
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -113,10 +113,7 @@ def _table(title: str, names: Sequence[str], rows: str) -> str:
     if not rows:
         return ""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
-    return (
-        f'<h4>{escape(title)}</h4><div class="fn-table" tabindex="0" role="region" aria-label="{escape(title)}">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    return f"<h4>{escape(title)}</h4>{table(title, head, rows)}"
 
 
 # ------------------------------------------------------------------------------------------------- a page to keep

@@ -172,12 +172,8 @@ def _trimmed(text: str, span: Span) -> Span:
 
 def _flags(answer: Answer) -> list[Flag]:
     """What the answer says beyond what it cites, as far as a mark for it touches no citation."""
-    marks = [match.span() for match in _MARK.finditer(answer.text)]
-    return [
-        flag
-        for flag in answer.flags
-        if not any(start < flag.span.end and flag.span.start < end for start, end in marks)
-    ]
+    marks = [Span(*match.span()) for match in _MARK.finditer(answer.text)]
+    return [flag for flag in answer.flags if not any(flag.span.overlaps(mark) for mark in marks)]
 
 
 def answer_text(answer: Answer) -> str:

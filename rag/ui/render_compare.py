@@ -9,7 +9,7 @@ from rag.inspection.agreement import Mark, Origin
 from rag.inspection.audit import audit
 from rag.inspection.comparison import Comparison, Side
 from rag.ui import render_audit, texts
-from rag.ui.render import duration, escape, figure, many, notice, term
+from rag.ui.render import duration, escape, figure, many, notice, table, term
 
 _CITED = re.compile(r"\[\d+\]")
 _DISTURBED = ("failed", "stopped")
@@ -164,10 +164,7 @@ def _figures(compared: Comparison, names: tuple[str, str]) -> str:
         if any(value != "–" for value in values)
     )
     head = "".join(f'<th scope="col" class="num">{escape(name)}</th>' for name in names)
-    return (
-        f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.COMPARE_COST)}"><table>'
-        f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    return table(texts.COMPARE_COST, f"<th></th>{head}", body)
 
 
 def _seconds(side: Side, step: str) -> str:

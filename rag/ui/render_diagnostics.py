@@ -6,7 +6,7 @@ from rag.answering.remarks import held_to, loosened, was_asked
 from rag.inspection.ledger import Reading, checkpoints, open_ledger, step_of, timeline
 from rag.types import Retrieval, Trace, Verdict
 from rag.ui import render_audit, render_chat, render_ledger, texts
-from rag.ui.render import date, escape, figure, term
+from rag.ui.render import date, escape, figure, table, term, titles
 from rag.ui.render_ledger import section
 
 VERDICTS = {
@@ -63,16 +63,11 @@ def stages(retrieval: Retrieval) -> str:
     if not rows:
         return ""
     names = (texts.COLUMN_STAGE, texts.COLUMN_SCORE, texts.COLUMN_FOUND, texts.COLUMN_WEIGHT, texts.COLUMN_WHY)
-    head = "".join(
-        f'<th scope="col" class="{"num" if name in (texts.COLUMN_FOUND, texts.COLUMN_WEIGHT) else ""}">'
-        f"{term(name.lower(), name)}</th>"
-        for name in names
-    )
+    head = titles(names, figures=(texts.COLUMN_FOUND, texts.COLUMN_WEIGHT))
     return section(
         escape(texts.SECTION_STAGES),
         f'<details class="fn-fold"><summary>{_in_short(retrieval)}</summary>'
-        f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.SECTION_STAGES)}"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></details>",
+        f"{table(texts.SECTION_STAGES, head, ''.join(rows))}</details>",
         "stages",
         "found",
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rag.inspection.experiments import DEPTH, FEWEST, Experiment, Outcome, Sample, Step, Variant
 from rag.ui import render_plots, texts
-from rag.ui.render import duration, escape, figure, many, notice, progress, term
+from rag.ui.render import duration, escape, figure, many, notice, progress, table, term
 from rag.ui.render_plots import Axis, Plane
 
 _KINDS = ("now", "one", "two", "three", "four")
@@ -129,10 +129,7 @@ def _table(outcomes: Sequence[Outcome]) -> str:
     )
     head = "".join(f'<th scope="col" class="{kind}">{label}</th>' for label, kind in columns)
     rows = "".join(_row(outcome) for outcome in outcomes)
-    return (
-        f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.SECTION_WAYS)}"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    return table(texts.SECTION_WAYS, head, rows)
 
 
 def _row(outcome: Outcome) -> str:
@@ -232,8 +229,7 @@ def _changes(taken: Sample, now: Outcome, other: Outcome) -> str:
     )
     return (
         f'<section class="fn-box"><details class="fn-fold"><summary><h3>{escape(label)} <small>{escape(counts)}</small>'
-        f'</h3></summary><div class="fn-table" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details></section>"
+        f"</h3></summary>{table(label, head, rows)}</details></section>"
     )
 
 

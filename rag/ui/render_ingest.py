@@ -18,7 +18,7 @@ from rag.types import (
     SyncReport,
 )
 from rag.ui import texts
-from rag.ui.render import clock, date, duration, encoding, escape, figure, many, notice, progress, size
+from rag.ui.render import clock, date, duration, encoding, escape, figure, many, notice, progress, size, table
 
 SHOWN_FILES = 300
 """Rows of the table of files; more make the page slow, and the search narrows them."""
@@ -376,10 +376,7 @@ def files(
         ("", texts.COLUMN_ACTIONS),
     )
     head = "".join(f'<th scope="col" class="{kind}">{escape(label)}</th>' for kind, label in columns)
-    return (
-        f'{summary}<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.FILES_TITLE)}"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    return summary + table(texts.FILES_TITLE, head, rows)
 
 
 def _file_row(file: FileRecord, reason: str, encodings: bool) -> str:

@@ -23,7 +23,7 @@ from rag.inspection.ledger import (
 )
 from rag.types import FileRecord, Hit, Prompt, Stage, Trace
 from rag.ui import render_untrusted, texts
-from rag.ui.render import duration, escape, figure, many, notice, score, term
+from rag.ui.render import duration, escape, figure, many, notice, score, table, term
 
 SHOWN = 12
 """Passages of the ledger that are shown at once; those that came into the prompt always are."""
@@ -154,8 +154,7 @@ def ledger(opened: Ledger, trace: Trace | None) -> str:
     )
     return section(
         title,
-        f'{_funnel(opened)}<div class="fn-table" tabindex="0" role="region" aria-label="{title}"><table>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{button}",
+        f"{_funnel(opened)}{table(texts.SECTION_LEDGER, head, body)}{button}",
         "ledger",
         "kept",
     )

@@ -9,7 +9,7 @@ from rag.inspection.evaluation import Conditions, Difference, Measure, Result, R
 from rag.inspection.questions import Expected, Question
 from rag.types import Verdict
 from rag.ui import render_plots, texts
-from rag.ui.render import date, duration, escape, figure, many, notice, progress, term
+from rag.ui.render import date, duration, escape, figure, many, notice, progress, table, term
 
 LISTED = 300
 """Questions that the list shows at most; those that went wrong come first."""
@@ -53,15 +53,8 @@ def questions(
     told = f'<p class="fn-quiet">{escape(texts.QUESTIONS_MORE.format(count=figure(more)))}</p>' if more > 0 else ""
     names = (texts.COLUMN_QUESTION, texts.COLUMN_ANSWERED_BY, texts.COLUMN_LATEST, texts.COLUMN_ACTIONS)
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
-    table = _table(texts.SECTION_QUESTIONS, columns, rows)
-    return f'<section class="fn-box fn-questions">{head}{table}{told}</section>'
-
-
-def _table(label: str, columns: str, rows: str) -> str:
-    return (
-        f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
-        f"<thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    body = table(texts.SECTION_QUESTIONS, columns, rows)
+    return f'<section class="fn-box fn-questions">{head}{body}{told}</section>'
 
 
 def _order(question: Question, result: Result | None, missing: Mapping[str, str]) -> int:
@@ -162,7 +155,7 @@ def results(runs: Sequence[Run], *, current: bool) -> str:
         f'<section class="fn-box fn-measures"><h3>{escape(texts.SECTION_MEASURES)} '
         f"<small>{escape(date(run.at))}</small></h3>{stopped}{_in_short(run.results)}"
         f'<p class="fn-quiet">{escape(_conditions(run))}</p>{changed}'
-        f"{_table(texts.SECTION_MEASURES, columns, rows)}{_earlier(runs)}</section>"
+        f"{table(texts.SECTION_MEASURES, columns, rows)}{_earlier(runs)}</section>"
     )
 
 
@@ -186,7 +179,7 @@ def _earlier(runs: Sequence[Run]) -> str:
         f'<th scope="col">{escape(texts.COLUMN_CONDITIONS)}</th>'
     )
     title = texts.RUNS_EARLIER.format(count=figure(len(runs)))
-    return f'<details class="fn-fold"><summary>{escape(title)}</summary>{_table(texts.RUNS, columns, rows)}</details>'
+    return f'<details class="fn-fold"><summary>{escape(title)}</summary>{table(texts.RUNS, columns, rows)}</details>'
 
 
 def _in_short(found: Sequence[Result]) -> str:

@@ -10,7 +10,7 @@ from rag.answering.untrusted import Doubt, doubts
 from rag.inspection.untrusted import MOST_SHOWN, Screening
 from rag.types import Chunk, Prompt, Span
 from rag.ui import texts
-from rag.ui.render import escape, figure, many, notice, progress
+from rag.ui.render import escape, figure, many, notice, progress, table
 
 _SHOWN = 80  # characters of a doubtful stretch in a tooltip
 _LISTED = 3
@@ -98,10 +98,7 @@ def screening(done: Screening) -> str:
             head += f'<p class="fn-quiet">{escape(texts.UNTRUSTED_FIRST.format(count=MOST_SHOWN))}</p>'
     if not done.found:
         return head
-    return (
-        f'{head}<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.UNTRUSTED_LIST)}"><table>'
-        f"<tbody>{''.join(_row(chunk) for chunk in done.found)}</tbody></table></div>"
-    )
+    return head + table(texts.UNTRUSTED_LIST, "", "".join(_row(chunk) for chunk in done.found))
 
 
 def _row(chunk: Chunk) -> str:

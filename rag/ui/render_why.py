@@ -9,7 +9,7 @@ from rag.inspection.explain import Account, Explanation, Gate, Standing, Way
 from rag.inspection.unread import Lost
 from rag.types import Chunk
 from rag.ui import texts
-from rag.ui.render import escape, figure, many, notice, score, term
+from rag.ui.render import escape, figure, many, notice, score, table, term, titles
 
 
 def explanation(found: Explanation) -> str:
@@ -109,15 +109,8 @@ def _standings(standings: Sequence[Standing]) -> str:
     if not rows:
         return ""
     names = (texts.COLUMN_STAGE, texts.WHY_RANK, texts.WHY_HANDED_ON, texts.COLUMN_SCORE, texts.WHY_NOTE)
-    head = "".join(
-        f'<th scope="col" class="{"num" if name not in (texts.COLUMN_STAGE, texts.WHY_NOTE) else ""}">'
-        f"{term(name.lower(), name)}</th>"
-        for name in names
-    )
-    return (
-        f'<div class="fn-table" tabindex="0" role="region" aria-label="{escape(texts.SECTION_STAGES)}">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    head = titles(names, figures=names[1:-1])
+    return table(texts.SECTION_STAGES, head, "".join(rows))
 
 
 def _others(accounts: Sequence[Account], more: int) -> str:

@@ -184,7 +184,7 @@ class Held:
         inside = [flag for flag in found if flag.kind != "quote"]
         # Of a quotation with a wrong number in it, the number is what is wrong.
         found = inside + [
-            flag for flag in found if flag.kind == "quote" and not any(_overlap(flag.span, o.span) for o in inside)
+            flag for flag in found if flag.kind == "quote" and not any(flag.span.overlaps(o.span) for o in inside)
         ]
         flags = [Flag(normal.source(flag.span), flag.kind) for flag in found]
         return sorted(flags, key=lambda flag: flag.span.start)
@@ -229,7 +229,3 @@ def _is_same(one: Unit, other: Unit) -> bool:
 def _key(value: float) -> str:
     """A number for looking up, so that what was reckoned differs by no rounding."""
     return f"{value:.9g}"
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end

@@ -97,9 +97,7 @@ def instructions_in(text: str) -> tuple[tuple[Aim, Span], ...]:
 
 def _is_kept_back(hidden: Doubt, instructions: list[Doubt]) -> bool:
     """Whether hidden text is an instruction as well; words that are only cut by unprinted characters are mended."""
-    return hidden.hidden != "characters" and any(
-        one.span.start < hidden.span.end and hidden.span.start < one.span.end for one in instructions
-    )
+    return hidden.hidden != "characters" and any(one.span.overlaps(hidden.span) for one in instructions)
 
 
 # ------------------------------------------------------------------------------------------------ unprinted characters

@@ -102,6 +102,7 @@ _KEYWORD_INDEX = """CREATE VIRTUAL TABLE IF NOT EXISTS chunk_terms USING fts5 (
 )"""
 
 _SCHEMA_VERSION = 4
+_SYNC_SPEED, _EMBEDDING_SPEED = "speed", "embedding speed of "  # names of facts
 _UPGRADES = {3: "ALTER TABLE chunk ADD COLUMN hidden TEXT NOT NULL DEFAULT ''"}
 """By an older format, what makes the next one of it; a catalog is brought up when it is opened."""
 
@@ -247,24 +248,29 @@ class Catalog:
 
     def speed(self) -> dict[str, tuple[float, float]]:
         """What earlier syncs took, by kind of file: seconds, and the bytes read and embedded in them."""
-        kept = self._fact("speed")
-        return _speed.validate_json(kept) if kept else {}
+        return self._measured(_SYNC_SPEED)
 
-    def set_speed(self, speed: dict[str, tuple[float, float]]) -> None:
-        """Keeps what syncs took; see :meth:`speed`."""
-        self._set_fact("speed", _speed.dump_json(speed).decode())
+    def add_speed(self, kind: str, seconds: float, size: float) -> None:
+        """Adds what a sync took for files of a kind; see :meth:`speed`."""
+        self._add_measured(_SYNC_SPEED, kind, seconds, size)
 
     def embedding_speeds(self, embedder: str) -> dict[str, tuple[float, float]]:
         """Chunks that an embedder has embedded for this library, and the seconds it took, by device."""
-        kept = self._fact(f"embedding speed of {embedder}")
-        return _speed.validate_json(kept) if kept else {}
+        return self._measured(_EMBEDDING_SPEED + embedder)
 
     def add_embedding_speed(self, embedder: str, device: str, chunks: float, seconds: float) -> None:
-        """Adds a measurement, beside which earlier ones count half."""
-        speeds = self.embedding_speeds(embedder)
-        before = speeds.get(device, (0.0, 0.0))
-        speeds[device] = (before[0] / 2 + chunks, before[1] / 2 + seconds)
-        self._set_fact(f"embedding speed of {embedder}", _speed.dump_json(speeds).decode())
+        """Adds a measurement; see :meth:`embedding_speeds`."""
+        self._add_measured(_EMBEDDING_SPEED + embedder, device, chunks, seconds)
+
+    def _measured(self, what: str) -> dict[str, tuple[float, float]]:
+        kept = self._fact(what)
+        return _speed.validate_json(kept) if kept else {}
+
+    def _add_measured(self, what: str, of: str, *values: float) -> None:
+        """Adds two sums that make a speed together; earlier ones count half beside them."""
+        measured = self._measured(what)
+        first, second = (before / 2 + value for before, value in zip(measured.get(of, (0.0, 0.0)), values, strict=True))
+        self._set_fact(what, _speed.dump_json({**measured, of: (first, second)}).decode())
 
     def quick_check(self) -> str:
         """What SQLite's own check of the file says: ``ok``, or the first damage found."""
@@ -1001,5 +1007,5 @@ def _place_json(place: Place | None) -> str:
 
 def _hidden_json(hidden: Sequence[Hidden], within: Span) -> str:
     """What of a document is not to be seen and lies in a passage; empty for nearly all of them."""
-    inside = tuple(one for one in hidden if one.span.start < within.end and within.start < one.span.end)
+    inside = tuple(one for one in hidden if one.span.overlaps(within))
     return _hidden.dump_json(inside).decode() if inside else ""

@@ -108,7 +108,7 @@ def redacted(trace: Trace, sources: Collection[str]) -> Trace:
 
 
 def _is_in(place: Span, spans: Sequence[Span]) -> bool:
-    return any(place.start < span.end and span.start < place.end for span in spans)
+    return any(place.overlaps(span) for span in spans)
 
 
 def _filling(length: int) -> str:

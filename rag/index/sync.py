@@ -53,7 +53,6 @@ from rag.types import (
 _SLICE_SECONDS = 1.5
 _FIRST_SLICE = 4
 _SHARE_TO_GUESS_FROM = 0.02  # of the bytes: what the first small file took says nothing of the others
-_MEASURED_AGAIN = 0.5  # what an earlier measurement of the speed weighs beside this one
 
 
 class Readers(Protocol):
@@ -497,12 +496,8 @@ class _Run:
         """The report; the speed is kept for the next plan."""
         if self._files_done:
             self._library.vectors.settle()
-        if self._speed:
-            speed = self._catalog.speed()
-            for name, (seconds, size) in self._speed.items():
-                old_seconds, old_size = speed.get(name, (0.0, 0.0))
-                speed[name] = (old_seconds * _MEASURED_AGAIN + seconds, old_size * _MEASURED_AGAIN + size)
-            self._catalog.set_speed(speed)
+        for name, (seconds, size) in self._speed.items():
+            self._catalog.add_speed(name, seconds, size)
         for device, (chunks, seconds) in self._embedded.items():
             self._catalog.add_embedding_speed(self._embedder.identity.model, device, chunks, seconds)
         report = SyncReport(

@@ -121,7 +121,7 @@ def audited(answer: Answer, passages: tuple[Chunk, ...]) -> Audit:
         citations = tuple(
             AuditedCitation(citation, verbatim(text, _cited(citation)))
             for citation in answer.citations
-            if citation.answer_span.start < span.end and span.start < citation.answer_span.end
+            if citation.answer_span.overlaps(span)
         )
         bound = tuple(dict.fromkeys(one.citation.number for one in citations if one.citation.number <= len(passages)))
         read = bound or tuple(range(1, len(passages) + 1))
@@ -139,11 +139,7 @@ def _read_passages(trace: Trace) -> Sequence[Chunk]:
 def _missing(flag: Flag, span: Span, text: str, reader: PassageReader, read: tuple[int, ...]) -> MissingFact:
     others = [number for number in range(1, len(reader.passages) + 1) if number not in read]
     elsewhere = tuple(
-        number
-        for number in others
-        if not any(
-            o.span.start < flag.span.end and flag.span.start < o.span.end for o in reader.lacking(text, (number,))
-        )
+        number for number in others if not any(o.span.overlaps(flag.span) for o in reader.lacking(text, (number,)))
     )
     place = Span(span.start + flag.span.start, span.start + flag.span.end)
     return MissingFact(flag.kind, text[flag.span.start : flag.span.end], place, elsewhere)

@@ -67,11 +67,19 @@ def opposed_by(question: str, answer: Answer, passages: tuple[tuple[int, Chunk],
         answer: The answer.
         passages: The passages with their numbers in the prompt, 0 where the model did not read one.
     """
+    about, speech = _telling(question), Speech.of(question)
+
+    def is_about(says: str) -> bool:
+        """Whether a sentence of a passage speaks of what was asked: "line 2" is not "line 3"."""
+        if len(about & _telling(says)) < _MOST * len(about):
+            return False
+        return not any(flag.kind in ("number", "date") for flag in Held([says]).lacking(question, speech))
+
     said = [
         (number, chunk, span)
         for number, chunk in passages
         for span in sentences(chunk.text)
-        if _is_about(question, chunk.text[span.start : span.end])
+        if is_about(chunk.text[span.start : span.end])
     ]
     cited = {(citation.answer_span.start, citation.number) for citation in answer.citations}
     with_citation = {start for start, _ in cited}
@@ -90,15 +98,6 @@ def _compared(trace: Trace) -> Iterator[tuple[int, Chunk]]:
     seen = {chunk.id for passage in read for chunk in (passage.hit.chunk, *passage.joined)}
     yield from ((passage.number, passage.hit.chunk) for passage in read)
     yield from ((0, hit.chunk) for hit in trace.retrieval.hits[:_LOOKED_AT] if hit.chunk.id not in seen)
-
-
-def _is_about(question: str, says: str) -> bool:
-    """Whether a sentence of a passage speaks of what was asked: "line 2" is not "line 3"."""
-    about = _telling(question)
-    if len(about & _telling(says)) < _MOST * len(about):
-        return False
-    lacking = Held([says]).lacking(question, Speech.of(question))
-    return not any(flag.kind in ("number", "date") for flag in lacking)
 
 
 def _telling(text: str) -> set[str]:

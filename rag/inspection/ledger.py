@@ -175,8 +175,7 @@ def _fate(
 def _is_cited(chunk: Chunk, passage: Passage, trace: Trace) -> bool:
     """Whether a sentence of the answer is bound to the chunk; of joined ones, to its own part."""
     return any(
-        citation.number == passage.number
-        and (not passage.joined or (citation.span.start < chunk.span.end and chunk.span.start < citation.span.end))
+        citation.number == passage.number and (not passage.joined or citation.span.overlaps(chunk.span))
         for citation in trace.answer.citations
     )
 

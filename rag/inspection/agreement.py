@@ -158,7 +158,8 @@ def _passage(chunk: Chunk) -> _Passage:
 def _is_held(sentence: _Sentence, answer: Answer, passages: Sequence[_Passage]) -> bool:
     """Whether a passage holds a sentence: all its numbers, dates and names, and most of what it adds to the question.
 
-    Words of another language are not to be compared: there a citation that lacks no fact has to do.
+    A citation that lacks no fact does, too, where a number is what the sentence adds and the passage holds most of its
+    words; and where the words are of another language, which cannot be compared.
     """
     for passage in passages:
         found = len(sentence.own) - len(_without(sentence.own, passage.words))
@@ -167,7 +168,12 @@ def _is_held(sentence: _Sentence, answer: Answer, passages: Sequence[_Passage]) 
         if sentence.own or sentence.numbers or sentence.dated or _repeats(sentence, passage):
             return True
     cited = [citation for citation in answer.citations if citation.answer_span.start == sentence.span.start]
-    return any(not citation.missing and Speech.of(citation.chunk.text) != sentence.speech for citation in cited)
+    adds_number = bool(sentence.numbers or sentence.dated)
+    return any(
+        not citation.missing
+        and ((adds_number and citation.overlap >= _MOST) or Speech.of(citation.chunk.text) != sentence.speech)
+        for citation in cited
+    )
 
 
 def _repeats(sentence: _Sentence, passage: _Passage) -> bool:

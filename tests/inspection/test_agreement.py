@@ -135,3 +135,19 @@ def test_odd_answers_do_no_harm(text: str) -> None:
         )
         for mark, whole in [*((mark, left) for mark in marks), *((mark, right) for mark in others)]:
             assert 0 <= mark.span.start <= mark.span.end <= len(whole)
+
+
+@pytest.mark.parametrize(
+    ("overlap", "missing", "origin"), [(0.7, (), "notes"), (0.7, ("2222",), "model"), (0.5, (), "model")]
+)
+def test_a_cited_number_in_other_words_comes_from_the_notes(
+    overlap: float, missing: tuple[str, ...], origin: str
+) -> None:
+    note = _chunk("SSH on port 2222, keys only, from the office network.")
+    said = "SSH uses port 2222. [1]"
+    citation = Citation(1, note, note.span, Span(0, 19), "model", overlap, missing)
+    left = Answer(said, "answered", (citation,))
+    (mark,), _ = compare_answers(
+        "Which port does SSH use?", left, Answer("I do not know.", "answered"), [note], alone=True
+    )
+    assert mark.origin.value == origin

@@ -74,8 +74,10 @@ class BundledEmbedder(Embedder):
 
     def _embed(self, text: str, *, is_query: bool) -> list[float]:
         text = _readable(text)
-        tokens = self._count(text, is_query=is_query)
-        if tokens > self.identity.max_tokens:
+        # The exact count takes a hundredth of the embedding, so it is for the few texts that may be too long; a
+        # question's prefix is a token longer than a passage's.
+        longest = self.identity.max_tokens
+        if self.count_tokens(text) >= longest and (tokens := self._count(text, is_query=is_query)) > longest:
             # The library would silently average over windows.
             raise InputTooLong(
                 f"A text of {tokens} tokens does not fit the embedder's {self.identity.max_tokens}: {text[:60]!r}…",

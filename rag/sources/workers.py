@@ -33,6 +33,8 @@ T = TypeVar("T")
 _RECOGNITION = 20  # times as long may a file take whose pages are recognised: seconds a page, not milliseconds
 _PATIENT = 10
 """Niceness of readers: they fill the gaps of an embedder that has every core busy, and nothing is read later for it."""
+_AHEAD_BYTES = 8 * 2**20
+_AHEAD_FILES = 32
 _START_TIMEOUT = 60.0  # seconds; a cold disk and a virus scanner together
 
 # Ctrl-C in the terminal is for the parent alone, which then ends its children.
@@ -73,19 +75,22 @@ class ReaderPool:
     ) -> Iterator[tuple[SourceFile, SourceDocument | SourceError]]:
         """Reads files, and yields each with its document or with the reason why there is none, in order.
 
-        At most twice as many files as there are workers are read ahead, so memory stays flat. The processes end with
-        the iterator, also when it is closed early.
+        Files of a few megabytes together are read ahead, at least two a worker, so that the embedder finds its next
+        slice ready, and memory stays flat. The processes end with the iterator, also when it is closed early.
         """
         with self._lock:
             if self._closed:
                 return
             crew = self._hire(self._workers, _PATIENT)
         ahead: deque[tuple[SourceFile, Future[SourceDocument]]] = deque()
+        size = 0
         try:
             for file, options in files:
                 patience = self._timeout * (_RECOGNITION if options.ocr else 1)
                 ahead.append((file, crew.submit(patience, read, file, options)))
-                if len(ahead) > 2 * self._workers:
+                size += file.size
+                while len(ahead) > 2 * self._workers and (size > _AHEAD_BYTES or len(ahead) > _AHEAD_FILES):
+                    size -= ahead[0][0].size
                     yield _outcome(*ahead.popleft())
             while ahead:
                 yield _outcome(*ahead.popleft())

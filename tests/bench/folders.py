@@ -123,7 +123,8 @@ def notes(options: argparse.Namespace) -> None:
 
 
 def pdfs(options: argparse.Namespace) -> None:
-    """PDFs made by repeating the readable ones of the test material, each with words of its own on every page."""
+    """PDFs made by repeating the readable ones of the test material, each with a title of its own and a line of its own
+    on every page: what the library holds already is not embedded again."""
     _ratio(f"{options.files} PDFs", lambda root: _make_pdfs(root, options.files), 3)
 
 
@@ -146,6 +147,7 @@ def _make_pdfs(root: Path, count: int) -> None:
         with pymupdf.open(source) as document:
             for page in document:
                 page.insert_text((40, 30), f"Copy {number} of {source.stem}, page {page.number + 1}", fontsize=8)
+            document.set_metadata((document.metadata or {}) | {"title": f"Copy {number} of {source.stem}"})
             document.save(root / f"{number:03}-{source.name}")
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -15,7 +16,7 @@ import pytest
 
 from rag.errors import SourceError
 from rag.sources.scan import scan
-from rag.sources.workers import ReaderPool
+from rag.sources.workers import _AHEAD_BYTES, _AHEAD_FILES, ReaderPool
 from rag.types import DEFAULT_READING, ReadOptions, SourceDocument, SourceFile
 
 MakeFile = Callable[[str, bytes], SourceFile]
@@ -119,19 +120,20 @@ def test_a_file_too_large_for_memory_is_an_error_of_its_own(make_file: MakeFile,
     assert isinstance(results[1], SourceDocument)
 
 
-def test_look_ahead_is_bounded(make_file: MakeFile):
+@pytest.mark.parametrize(("size", "most"), [(1, _AHEAD_FILES), (_AHEAD_BYTES // 2, 2 * 2)])
+def test_look_ahead_is_bounded(make_file: MakeFile, size: int, most: int):
     taken: list[int] = []
 
     def endless() -> Iterator[SourceFile]:
         for number in range(1_000_000):
             taken.append(number)
-            yield make_file(f"{number}.txt", b"x")
+            yield replace(make_file(f"{number}.txt", b"x"), size=size)
 
     with ReaderPool(2, 30) as pool:
         results = pool.read_all(plainly(endless()))
         for _ in range(10):
             next(results)
-        assert len(taken) <= 10 + 2 * 2 + 1
+        assert most <= len(taken) - 10 <= most + 1
         results.close()  # type: ignore[attr-defined]
         assert children() == []
 
@@ -209,7 +211,7 @@ def test_modules_in_the_working_folder_are_not_imported(tmp_path: Path):
 MAIN = """
 import os, sys, time
 from pathlib import Path
-from rag.sources.workers import ReaderPool
+from rag.sources.workers import _AHEAD_BYTES, _AHEAD_FILES, ReaderPool
 from rag.types import DEFAULT_READING, SourceFile
 print("main", flush=True)
 files = [SourceFile(Path(sys.argv[1]), name, 1, 1) for name in sys.argv[2:]]

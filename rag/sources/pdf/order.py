@@ -45,7 +45,7 @@ class Row:
     @property
     def box(self) -> Box:
         """Around all of it."""
-        return around(piece.box for piece in self.pieces)
+        return self.pieces[0].box if len(self.pieces) == 1 else around(piece.box for piece in self.pieces)
 
     @property
     def text(self) -> str:
@@ -92,6 +92,8 @@ def regions(atoms: Sequence[Atom]) -> list[list[Atom]]:
 
 def rows(pieces: Sequence[Piece]) -> list[Row]:
     """Pieces that stand side by side, from top to bottom."""
+    if len(pieces) == 1:
+        return [Row(list(pieces))]
     found: list[tuple[Piece, Row]] = []  # with the piece that the row is measured by
     for piece in sorted(pieces, key=lambda each: (each.box[1] + each.box[3], each.box[0])):
         for first, row in reversed(found[-4:]):
@@ -276,4 +278,7 @@ def _middle(atom: Atom) -> float:
 
 
 def _width(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text.strip())
+    text = text.strip()
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

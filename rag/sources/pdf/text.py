@@ -101,8 +101,10 @@ class PageText:
 
 
 def leave_layout_out() -> None:
-    """Keeps PyMuPDF from loading its layout analysis when it is first imported: a reader would start half as fast."""
-    sys.modules.setdefault(_LAYOUT, None)  # type: ignore[arg-type]  # "not there", as the import system notes it
+    """Keeps PyMuPDF from loading its layout analysis, and what turns pages into Markdown, when it is first imported: a
+    reader would start half as fast."""
+    for name in (_LAYOUT, "pymupdf4llm"):
+        sys.modules.setdefault(name, None)  # type: ignore[arg-type]  # "not there", as the import system notes it
 
 
 def _load_layout() -> None:

@@ -696,13 +696,17 @@ class Catalog:
         if not query:
             return {}
         order = "ORDER BY rank" if ranked else ""
-        only = f" AND EXISTS (SELECT 1 FROM chunk WHERE row = chunk_terms.rowid AND {within.sql})" if within else ""
+        rows: list[int] = []
         with self._statement("search") as execute:
-            best = execute(
-                f"SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ?{only} {order} LIMIT ?",
-                (_match(query, "OR"), *(within.values if within else ()), limit),
-            ).fetchall()
-            rows = [row for (row,) in best]
+            matching = execute(
+                f"SELECT rowid FROM chunk_terms WHERE chunk_terms MATCH ? {order}", (_match(query, "OR"),)
+            )
+            step = limit
+            while len(rows) < limit and (some := [row for (row,) in matching.fetchmany(step)]):
+                # Asked from the best on, a condition that lets most through is asked of few.
+                rows += _allowed(execute, some, within) if within else some
+                step *= 2
+            rows = rows[:limit]
             found = execute(
                 "SELECT row, id, terms FROM chunk JOIN chunk_terms ON chunk_terms.rowid = row"
                 " WHERE row IN (SELECT value FROM json_each(?))",
@@ -962,6 +966,17 @@ def embedded_hash(text: str) -> bytes:
 def _searched_terms(title: str, heading_path: Sequence[str], section: str, context: str, text: str) -> str:
     # Headings and title are searched with the text, as they are embedded with it.
     return " ".join(terms("\n".join((title, *numbered_path(heading_path, section), context, text))))
+
+
+def _allowed(execute: _Execute, rows: Sequence[int], within: Condition) -> list[int]:
+    """Those of some rows of chunks that a condition lets through, in the same order."""
+    # Joined in this order, SQLite looks at the given rows, and not at all that the condition lets through.
+    found = execute(
+        f"SELECT row FROM json_each(?) CROSS JOIN chunk ON row = value WHERE {within.sql}",
+        (json.dumps(rows), *within.values),
+    )
+    allowed = {row for (row,) in found}
+    return [row for row in rows if row in allowed]
 
 
 def _match(query: Sequence[str], operator: str) -> str:

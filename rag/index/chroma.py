@@ -25,6 +25,8 @@ from rag.errors import LibraryCorrupt, LibraryError
 logging.getLogger("chromadb").setLevel(logging.ERROR)
 
 _COSINE = {"hnsw:space": "cosine"}
+_MANY = 200
+"""Hits beyond which LangChain, which makes a document of each, takes longer than the search itself."""
 _FULL = ("disk is full", "No space left", "os error 28", "os error 112", "(code: 13)")
 """What SQLite, the C library and Rust say of a disk without room."""
 
@@ -91,6 +93,11 @@ class ChromaIndex:
     def search(self, vector: Sequence[float], limit: int) -> list[tuple[str, float]]:
         """The nearest vectors, best first: id and cosine similarity, -1 to 1."""
         with self._errors("search"):
+            if limit > _MANY:
+                many = self._collection.query(query_embeddings=[list(vector)], n_results=limit, include=["distances"])
+                return [
+                    (id_, 1.0 - distance) for id_, distance in zip(many["ids"][0], many["distances"][0], strict=True)
+                ]
             found = self._search.similarity_search_by_vector_with_relevance_scores(embedding=list(vector), k=limit)
         # LangChain calls it a relevance score, but Chroma's cosine distance is what it hands out.
         return [(str(document.id), 1.0 - float(distance)) for document, distance in found]

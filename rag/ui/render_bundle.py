@@ -33,8 +33,9 @@ def controls(trace: Trace | None) -> str:
         f'<button type="button" data-do="save" data-kind="{kind}" data-key="{key}"{disabled}>{escape(label)}</button>'
         for kind, label in (("json", texts.BUNDLE_JSON), ("html", texts.BUNDLE_HTML))
     )
+    nothing = "" if trace is not None else f'<p class="fn-quiet">{escape(texts.BUNDLE_NOTHING)}</p>'
     return (
-        f'<p class="fn-quiet">{escape(texts.BUNDLE_INFO)}</p><div class="fn-actions">{save}'
+        f'<p class="fn-quiet">{escape(texts.BUNDLE_INFO)}</p>{nothing}<div class="fn-actions">{save}'
         f'<label class="fn-file">{escape(texts.BUNDLE_OPEN)}'
         f'<input type="file" accept=".json,application/json" class="fn-unseen"></label></div>'
     )

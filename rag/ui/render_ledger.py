@@ -324,7 +324,7 @@ def prompt(sent: Prompt | None, rendered: Rendered | None = None, problem: str =
     """
     title = escape(texts.SECTION_PROMPT)
     if sent is None:
-        return section(title, f'<p class="fn-quiet">{escape(texts.NO_PROMPT)}</p>', "prompt", "fitted")
+        return section(title, f'<p class="fn-quiet">{escape(texts.NO_PROMPT)}</p>', "prompt")
     whole = "\n\n".join(f"[{message.role}]\n{message.content}" for message in sent.messages)
     messages = "".join(
         f"<h4>{escape(message.role)}{_tokens(message.tokens)}</h4>"
@@ -348,9 +348,8 @@ def prompt(sent: Prompt | None, rendered: Rendered | None = None, problem: str =
             f'title="{escape(texts.PROMPT_RENDER_TITLE)}">{escape(texts.PROMPT_RENDER)}</button></div>'
         )
     opened = " open" if rendered is not None or problem else ""
-    mark = f'<span class="fn-step-number">{list(texts.STEPS).index("fitted") + 1}</span> '
     return (
-        f'<section class="fn-box fn-prompt"><details class="fn-fold"{opened}><summary><h3>{mark}{title} '
+        f'<section class="fn-box fn-prompt"><details class="fn-fold"{opened}><summary><h3>{title} '
         f"<small>{escape(count)}</small></h3></summary>{text}"
         f"<h4>{escape(texts.PROMPT_AS_MESSAGES)}</h4>{_copy(whole)}{messages}</details></section>"
     )

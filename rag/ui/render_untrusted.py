@@ -88,6 +88,8 @@ def screening(done: Screening) -> str:
     looked, total = figure(done.looked), figure(done.total)
     if done.looked < done.total:
         head = progress(done.looked, done.total, texts.UNTRUSTED_LOOKING.format(looked=looked, total=total))
+    elif not done.total:
+        return notice(texts.UNTRUSTED_EMPTY, kind="quiet")
     elif not done.found:
         return notice(many(done.total, texts.UNTRUSTED_NONE_ONE, texts.UNTRUSTED_NONE), kind="quiet")
     else:

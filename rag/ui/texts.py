@@ -1162,6 +1162,7 @@ BUNDLE_INFO = (
     "A replay bundle is one file with the question, what was found, the exact prompt, models, settings and answer. It "
     "holds text of your notes. Opened here, its question can be asked again, and you are told what has changed."
 )
+BUNDLE_NOTHING = "Nothing is shown that could be kept: ask in Chat, or look at the last question above."
 BUNDLE_JSON = "Save as a bundle (JSON)"
 BUNDLE_HTML = "Save as a page to read (HTML)"
 BUNDLE_OPEN = "Open a bundle…"
@@ -1249,6 +1250,7 @@ UNTRUSTED_INFO = (
 )
 UNTRUSTED_LOOK = "Look through the library"
 UNTRUSTED_STOP = "Stop"
+UNTRUSTED_EMPTY = "There is nothing to look through: no file of this library has been indexed."
 UNTRUSTED_NONE_ONE = "1 passage was looked at. It holds neither."
 UNTRUSTED_NONE = "{count} passages were looked at. None holds either."
 UNTRUSTED_LOOKING = "{looked} of {total} passages looked at"

@@ -57,7 +57,9 @@ def test_what_is_another_is_listed() -> None:
 
 def test_without_an_answer_nothing_can_be_saved() -> None:
     assert controls(None).count(" disabled>") == 2
+    assert texts.BUNDLE_NOTHING in parse(controls(None)).text
     assert " disabled>" not in controls(_trace())
+    assert texts.BUNDLE_NOTHING not in parse(controls(_trace())).text
 
 
 def test_the_page_stands_by_itself_and_nothing_in_it_breaks_out() -> None:

@@ -70,6 +70,7 @@ def test_an_english_question_gets_the_right_fact_and_the_right_citation(qwen: En
     assert trace.answer.warnings == ()
 
 
+@pytest.mark.slow
 def test_a_japanese_question_is_answered_in_japanese_from_the_japanese_note(qwen: Engine) -> None:
     trace = _answer(qwen, "ステーションH5の水深は何メートルですか。")
     assert trace.answer.outcome == "answered"
@@ -93,6 +94,7 @@ def test_what_the_notes_do_not_say_is_refused_in_the_questions_language(qwen: En
     assert "ノート" in _answer(qwen, "犬の散歩は一日に何回必要ですか。").answer.text
 
 
+@pytest.mark.slow
 def test_retrieval_comes_before_the_first_word(qwen: Engine) -> None:
     events = qwen.ask(SAMPLES, "At what time are the home folders backed up?")
     with closing(events):
@@ -163,6 +165,7 @@ def _ollama(home: Path, server: OllamaStandIn, **more: object) -> Settings:
     return load_settings(home=home, ollama_url=server.url, llm="ollama:qwen2.5:1.5b", **more)
 
 
+@pytest.mark.slow
 def test_the_same_answer_through_ollamas_api_in_front_of_the_same_model(home: Path, qwen: Engine) -> None:
     root, key = _server_of(qwen)
     with OllamaStandIn(backend=root, key=key) as server, Engine(_ollama(home, server)) as engine:
@@ -230,6 +233,7 @@ def test_thinking_is_not_shown(home: Path, ollama: OllamaStandIn) -> None:
     assert "6 hours" in answer.text
 
 
+@pytest.mark.slow
 def test_ollama_that_is_not_running_or_lacks_the_model_is_told_on_the_command_line(
     home: Path, ollama: OllamaStandIn
 ) -> None:

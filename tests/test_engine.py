@@ -203,6 +203,7 @@ def test_what_no_filter_lets_through_is_not_asked_of_the_model(
         assert all(request.path != "/api/chat" for request in ollama.requests)
 
 
+@pytest.mark.slow
 def test_a_page_is_drawn_for_a_pdf_and_refused_for_others(engine: Engine, tmp_path: Path) -> None:
     list(engine.sync(SAMPLES, engine.sample_folder()))
     hit = next(hit for hit in engine.search(SAMPLES, "heron first season").hits if hit.chunk.path.endswith(".pdf"))

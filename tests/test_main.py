@@ -31,6 +31,7 @@ def run(tmp_path: Path):
     return call
 
 
+@pytest.mark.slow
 def test_index_ask_and_doctor(run, tmp_path: Path) -> None:
     root = write_notes(tmp_path / "notes", NOTES)
     (root / "picture.xyz").write_bytes(b"?")
@@ -71,6 +72,7 @@ def test_index_ask_and_doctor(run, tmp_path: Path) -> None:
     assert {check["state"] for check in json.loads(doctor.stdout)} <= {"ok", "warning", "off"}
 
 
+@pytest.mark.slow
 def test_a_search_is_held_to_what_options_and_question_say(run, tmp_path: Path) -> None:
     root = write_notes(tmp_path / "notes", {**NOTES, "plant/valve.md": "# Valve\n\nThe relief valve opens at 20 bar."})
     assert run("index", str(root)).returncode == 0
@@ -114,6 +116,7 @@ def test_a_search_is_held_to_what_options_and_question_say(run, tmp_path: Path) 
     assert run("search", "valve", "--normative", "--informative").returncode == 2
 
 
+@pytest.mark.slow
 def test_errors_that_a_person_can_mend_exit_with_1_and_say_what_to_do(run, tmp_path: Path) -> None:
     for arguments, words in (
         (("index", str(tmp_path / "nowhere")), "There is no folder"),
@@ -149,12 +152,14 @@ def test_a_bad_setting_and_an_unreachable_ollama_are_told(run) -> None:
     assert "Traceback" not in gone.stderr
 
 
+@pytest.mark.slow
 def test_a_mistyped_folder_and_a_plan_make_no_library(run, tmp_path: Path) -> None:
     assert run("index", str(tmp_path / "nowhere"), "--library", "New").returncode == 1
     assert run("index", str(tmp_path), "--plan", "--library", "New").returncode == 1
     assert "no library “New”" in run("ask", "x", "--library", "New").stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_an_index_after_the_slice_at_work(tmp_path: Path) -> None:
     root = write_notes(tmp_path / "notes", {f"{n:03}.md": f"Note {n}. " + "Some words here. " * 60 for n in range(80)})
     process = subprocess.Popen(
@@ -179,6 +184,7 @@ def test_models_list(run) -> None:
     assert {"embedded", "e5-small", "bge-m3"} <= {model["id"] for model in json.loads(done.stdout)}
 
 
+@pytest.mark.slow
 def test_folders_are_chosen_checked_and_unlocked(run, tmp_path: Path, shared_data: Path) -> None:
     root = write_notes(tmp_path / "notes", {**NOTES, "draft.md": "# Draft\n\nNot yet."})
     source = shared_data / "pdf/encrypted-user/pypdf__libreoffice-writer-password.pdf"

@@ -32,6 +32,8 @@ from rag.index.sync import apply_plan
 from rag.sources.readers import read
 from rag.types import ReadOptions, SourceDocument, SourceFile
 
+pytestmark = pytest.mark.slow
+
 PROFILE = ChunkProfile(60, 10)
 FILES = 150
 

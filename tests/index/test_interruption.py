@@ -262,7 +262,8 @@ def test_kill_a_sync_at_random_moments(place: Path, chance: random.Random, durat
                 reference = shelf.create("Notes")
 
 
-@pytest.mark.parametrize("kills", [pytest.param(2), pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [20])
 @pytest.mark.parametrize("work", [_rebuild_once, _repair_once])
 def test_kill_a_repair_at_random_moments(
     place: Path, chance: random.Random, duration: float, work: object, kills: int

@@ -150,6 +150,7 @@ def test_auto_takes_the_embedded_model_where_there_is_nothing_else(with_embedded
     assert chat._server is None
 
 
+@pytest.mark.slow
 def test_auto_takes_a_server_before_the_embedded_model(with_embedded_model, embedded_model_file):
     served = EmbeddedChat(with_embedded_model(), embedded_model_file)
     _ = served.runnable

@@ -13,6 +13,8 @@ import pytest
 from rag.errors import DownloadFailed
 from rag.models.downloads import EMBEDDED, PartedFile, fetch, is_whole
 
+pytestmark = pytest.mark.slow
+
 PART = 1000
 CONTENT = bytes(range(256)) * 10  # 2,560 bytes: two whole parts and a shorter one
 

@@ -162,6 +162,7 @@ def test_it_starts_again_after_it_was_closed(chat):
     assert chat.count_tokens(["hello world"]) == [2]
 
 
+@pytest.mark.slow
 def test_the_process_ends_though_nobody_closed_it(embedded_model_file):
     script = (
         "import sys, pathlib\n"

@@ -194,6 +194,7 @@ def few_watches_can_be_had() -> bool:
     return bool(shutil.which("unshare")) and not subprocess.run([*FEW_WATCHES, "true"], capture_output=True).returncode
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux" or not few_watches_can_be_had(), reason="no limit to run into here")
 @pytest.mark.parametrize("already_there", [True, False])
 def test_more_folders_than_the_system_can_tell_of(tmp_path: Path, already_there: bool):

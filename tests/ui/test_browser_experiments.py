@@ -15,7 +15,7 @@ from rag.inspection.questions import Expected, new_question
 if TYPE_CHECKING:
     from conftest import Visit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NOTES = {
     "boiler.md": "# Boiler\n\nThe relief valve of the boiler opens at 16 bar.",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from conftest import Visit
     from fakes.ollama_server import OllamaStandIn
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_a_wrong_answer_is_taken_apart(visit: Callable[..., Visit], tmp_path: Path, ollama: OllamaStandIn) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conftest import Visit
     from fakes.ollama_server import OllamaStandIn
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PAGE = """<html><head><title>Pumps</title></head><body><h1>Pumps</h1>
 <p>The feed pump runs at 12 bar in normal use and at 15 bar after a cold start.</p>

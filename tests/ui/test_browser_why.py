@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from conftest import Visit
     from fakes.ollama_server import OllamaStandIn
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 _TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 

@@ -15,7 +15,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -64,16 +64,20 @@ class Model:
         weights: By feature.
         none: Strength below which the verdict is *none*.
         enough: Strength from which on it is *enough*.
+        languages: What is added to the sum for a question in a language, by its code: this embedder's cosines are
+            higher in some than in others.
     """
 
     intercept: float
     weights: Mapping[str, float]
     none: float
     enough: float
+    languages: Mapping[str, float] = field(default_factory=dict)
 
-    def strength(self, features: Mapping[str, float]) -> float:
+    def strength(self, features: Mapping[str, float], language: str = "") -> float:
         """How likely the notes speak of it, 0 to 1, if half of all questions were about something else."""
-        total = self.intercept + sum(weight * features[name] for name, weight in self.weights.items())
+        total = self.intercept + self.languages.get(language, 0.0)
+        total += sum(weight * features[name] for name, weight in self.weights.items())
         return 1 / (1 + math.exp(-total))
 
     def stricter(self, by: float) -> Model:
@@ -144,7 +148,7 @@ def judge(
     if embedder != fitted().embedder:
         return _unmeasured(features, figures, embedder, 0.0 if across else strictness, across)
     shipped = fitted().across if across else fitted().within
-    model, strength = shipped.stricter(strictness), shipped.strength(features)
+    model, strength = shipped.stricter(strictness), shipped.strength(features, language_of(query))
     figures += (
         f", in {'another' if across else 'the same'} language; strength {strength:.2f}"
         f" (none below {model.none:.2f}{', as kept for this library' if strictness else ''},"

@@ -34,6 +34,7 @@ from rag.index.library import Library
 from rag.models.base import Embedder
 from rag.models.bundled import BundledEmbedder
 from rag.retrieval import evidence
+from rag.retrieval.language import language_of
 from rag.retrieval.lexical import weigh_terms
 from rag.retrieval.retriever import Retriever
 from rag.settings import load_settings, prepare_environment
@@ -62,6 +63,7 @@ class Observation:
 
     group: str
     name: str
+    language: str
     answerable: bool
     held_out: bool
     verdict: Verdict
@@ -176,7 +178,9 @@ def _searched(
                     retrieval = retriever.search(question.text)
                     features = _features(retrieval, library)
                     verdict = retrieval.evidence.verdict
-                    yield Observation(group, name, answerable, question.held_out, verdict, features)
+                    yield Observation(
+                        group, name, language_of(question.text), answerable, question.held_out, verdict, features
+                    )
 
 
 def _features(retrieval: Retrieval, library: Library) -> dict[str, float]:
@@ -204,7 +208,7 @@ def fit(observed: Sequence[Observation], embedder: str) -> dict[str, Any]:
         "sets": "qa/refusal (XQuAD en, de, zh, ar; JSQuAD) alone, a third of each, and all together with SQuAD 2; "
         "questions and notes in different languages: " + ", ".join(PAIRS),
         "questions": len(seen),
-        "within": _model(within, evidence.FEATURES, ["all"] * len(within)),
+        "within": _model(within, evidence.FEATURES, ["all"] * len(within), tuple(LANGUAGES)),
         "across": _model(across, evidence.FEATURES_ACROSS, [observation.name for observation in across]),
         "unmeasured": unmeasured(seen),
     }
@@ -231,9 +235,16 @@ def _print_order(found: Mapping[str, Any], held: Sequence[Observation]) -> None:
         print(f"unmeasured, held out, {name:<8}{above:>9.3f}   ({len(there)} and {len(absent)})", flush=True)
 
 
-def _model(seen: Sequence[Observation], names: Sequence[str], kinds: Sequence[str]) -> dict[str, Any]:
+def _model(
+    seen: Sequence[Observation], names: Sequence[str], kinds: Sequence[str], languages: Sequence[str] = ()
+) -> dict[str, Any]:
     """Weights and cut-offs; of no kind are more wrongly refused than :data:`_WRONGLY_IN_FIT`."""
-    table = np.array([[observation.features[name] for name in names] for observation in seen])
+    table = np.array(
+        [
+            [one.features[name] for name in names] + [float(one.language == language) for language in languages]
+            for one in seen
+        ]
+    )
     truth = np.array([observation.answerable for observation in seen])
     middle, spread = table.mean(axis=0), table.std(axis=0)
     # Each set counts the same, and in it both kinds of question.
@@ -244,11 +255,19 @@ def _model(seen: Sequence[Observation], names: Sequence[str], kinds: Sequence[st
     weights = _logistic((table - middle) / spread, truth, counts)
     slopes = weights[1:] / spread
     intercept = float(weights[0] - slopes @ middle)
+    if languages:
+        # A question in a language that is none of these is judged as if it were in all of them.
+        usual = float(slopes[len(names) :].mean())
+        slopes[len(names) :] -= usual
+        intercept += usual
     strengths = 1 / (1 + np.exp(-(intercept + table @ slopes)))
     groups = [np.array([kind == one for kind in kinds]) & truth for one in sorted(set(kinds))]
+    rounded = [round(float(slope), 4) for slope in slopes]
+    added = dict(zip(languages, rounded[len(names) :], strict=True))
     return {
         "intercept": round(intercept, 4),
-        "weights": {name: round(float(slope), 4) for name, slope in zip(names, slopes, strict=True)},
+        "weights": dict(zip(names, rounded[: len(names)], strict=True)),
+        **({"languages": added} if added else {}),
         "none": round(min(float(np.quantile(strengths[group], _WRONGLY_IN_FIT)) for group in groups), 4),
         "enough": round(float(np.quantile(strengths[~truth], 1 - _ENOUGH_THOUGH_ABSENT)), 4),
     }
@@ -271,7 +290,7 @@ def _judged_anew(observation: Observation) -> Observation:
     if not observation.features:
         return observation
     model = evidence.fitted().across if observation.features[ACROSS] else evidence.fitted().within
-    return replace(observation, verdict=model.verdict(model.strength(observation.features)))
+    return replace(observation, verdict=model.verdict(model.strength(observation.features, observation.language)))
 
 
 # -------------------------------------------------------------------------------------------------------------- figures

@@ -96,6 +96,9 @@ def test_strength_is_a_logistic_function_of_the_features() -> None:
     model = Model(-1.0, {"cosine": 2.0, "contrast": 10.0}, none=0.3, enough=0.8)
     strength = model.strength({"cosine": 0.8, "contrast": 0.05, "coverage": 1.0})
     assert strength == pytest.approx(1 / (1 + math.exp(1.0 - 1.6 - 0.5)))
+    german = replace(model, languages={"de": 0.7})
+    assert german.strength({"cosine": 0.8, "contrast": 0.05}, "de") == pytest.approx(1 / (1 + math.exp(-1.8)))
+    assert german.strength({"cosine": 0.8, "contrast": 0.05}, "fr") == pytest.approx(strength)
     assert [model.verdict(value) for value in (0.29, 0.3, 0.8)] == [Verdict.NONE, Verdict.SOME, Verdict.ENOUGH]
 
 
@@ -133,7 +136,7 @@ def test_a_library_may_ask_for_more_or_less_than_footnote_does() -> None:
     lacking = _judge(0.79, OTHER)
     assert lacking.features[ABOVE] < 0
     assert _judge(0.79, OTHER, strictness=lacking.features[ABOVE] - 0.01).verdict is Verdict.SOME
-    assert "(none below 0.47, enough" in found.reason
+    assert f"(none below {fitted().within.none:.2f}, enough" in found.reason
 
 
 def test_a_section_that_was_asked_for_and_found_is_enough() -> None:
@@ -152,7 +155,7 @@ def test_nothing_found_is_none_and_the_figures_are_told() -> None:
     assert judge((_dense(0.9, NOTE),), (), QUESTION, WORDS, fitted().embedder).verdict is Verdict.NONE
     verdict = _judge(0.9, NOTE)
     assert "0.120 above the background" in verdict.reason
-    assert verdict.features["strength"] == pytest.approx(fitted().within.strength(verdict.features))
+    assert verdict.features["strength"] == pytest.approx(fitted().within.strength(verdict.features, "en"))
 
 
 def test_what_was_fitted_says_on_what_and_how_well() -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -118,6 +118,7 @@ _PASSING = ("locked", "readonly", "unable to open", "disk I/O", "interrupted")
 """What SQLite says of a file that may be whole, but cannot be used now."""
 
 _Execute = Callable[..., sqlite3.Cursor]
+_Key = TypeVar("_Key", int, str)
 
 _identity = TypeAdapter(EmbedderIdentity)
 _report = TypeAdapter(SyncReport)
@@ -704,7 +705,8 @@ class Catalog:
             step = limit
             while len(rows) < limit and (some := [row for (row,) in matching.fetchmany(step)]):
                 # Asked from the best on, a condition that lets most through is asked of few.
-                rows += _allowed(execute, some, within) if within else some
+                allowed = _let_through(execute, "row", some, within) if within else some
+                rows += [row for row in some if row in allowed]
                 step *= 2
             rows = rows[:limit]
             found = execute(
@@ -731,12 +733,10 @@ class Catalog:
 
     def ids_where(self, within: Condition, ids: Sequence[str] | None = None) -> set[str]:
         """Ids of the chunks that a condition lets through; of all, or of some."""
-        # Joined in this order, SQLite looks at the given ids, and not at all that the condition lets through.
-        some = "chunk" if ids is None else "json_each(?) CROSS JOIN chunk ON chunk.id = value"
-        values = () if ids is None else (json.dumps(list(ids)),)
         with self._statement("search") as execute:
-            rows = execute(f"SELECT chunk.id FROM {some} WHERE {within.sql}", (*values, *within.values))
-            return {str(row[0]) for row in rows}
+            if ids is not None:
+                return _let_through(execute, "id", ids, within)
+            return {str(row[0]) for row in execute(f"SELECT id FROM chunk WHERE {within.sql}", within.values)}
 
     def section_numbers(self) -> list[str]:
         """The numbers that sections have, each once, in their canonical form."""
@@ -968,15 +968,14 @@ def _searched_terms(title: str, heading_path: Sequence[str], section: str, conte
     return " ".join(terms("\n".join((title, *numbered_path(heading_path, section), context, text))))
 
 
-def _allowed(execute: _Execute, rows: Sequence[int], within: Condition) -> list[int]:
-    """Those of some rows of chunks that a condition lets through, in the same order."""
-    # Joined in this order, SQLite looks at the given rows, and not at all that the condition lets through.
+def _let_through(execute: _Execute, column: str, values: Sequence[_Key], within: Condition) -> set[_Key]:
+    """Of some chunks, named by a column that is another for each, those that a condition lets through."""
+    # Joined in this order, SQLite looks at the given ones, and not at all that the condition lets through.
     found = execute(
-        f"SELECT row FROM json_each(?) CROSS JOIN chunk ON row = value WHERE {within.sql}",
-        (json.dumps(rows), *within.values),
+        f"SELECT chunk.{column} FROM json_each(?) CROSS JOIN chunk ON chunk.{column} = value WHERE {within.sql}",
+        (json.dumps(list(values)), *within.values),
     )
-    allowed = {row for (row,) in found}
-    return [row for row in rows if row in allowed]
+    return {value for (value,) in found}
 
 
 def _match(query: Sequence[str], operator: str) -> str:

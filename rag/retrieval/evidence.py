@@ -144,11 +144,12 @@ def judge(
         return Evidence(Verdict.ENOUGH, f"The section that is asked for is in the notes: {figures}.", features)
     if len(dense.hits) < FEWEST_HITS:
         return Evidence(Verdict.SOME, f"Too few passages to judge by: {figures}.", features)
-    across = is_across(query, dense)
+    language = language_of(query)
+    across = is_across(language, dense)
     if embedder != fitted().embedder:
         return _unmeasured(features, figures, embedder, 0.0 if across else strictness, across)
     shipped = fitted().across if across else fitted().within
-    model, strength = shipped.stricter(strictness), shipped.strength(features, language_of(query))
+    model, strength = shipped.stricter(strictness), shipped.strength(features, language)
     figures += (
         f", in {'another' if across else 'the same'} language; strength {strength:.2f}"
         f" (none below {model.none:.2f}{', as kept for this library' if strictness else ''},"
@@ -202,7 +203,7 @@ def measure(dense: Stage, lexical: Stage | None, hits: Sequence[Hit], query_term
     }
 
 
-def is_across(query: str, dense: Stage) -> bool:
-    """Whether most of the first passages are in another language than the question."""
+def is_across(language: str, dense: Stage) -> bool:
+    """Whether most of the first passages are in another language than the question's."""
     languages = Counter(language_of(hit.chunk.text[:_LANGUAGE_SHOWS]) for hit in dense.hits[:_FIRST])
-    return languages.most_common(1)[0][0] != language_of(query)
+    return languages.most_common(1)[0][0] != language

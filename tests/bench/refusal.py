@@ -176,21 +176,20 @@ def _searched(
             for answerable, questions in zip((True, False), both, strict=True):
                 for question in questions:
                     retrieval = retriever.search(question.text)
-                    features = _features(retrieval, library)
+                    language = language_of(retrieval.queries[0])
+                    features = _features(retrieval, library, language)
                     verdict = retrieval.evidence.verdict
-                    yield Observation(
-                        group, name, language_of(question.text), answerable, question.held_out, verdict, features
-                    )
+                    yield Observation(group, name, language, answerable, question.held_out, verdict, features)
 
 
-def _features(retrieval: Retrieval, library: Library) -> dict[str, float]:
+def _features(retrieval: Retrieval, library: Library, language: str) -> dict[str, float]:
     """What the verdict is made from, also where nothing was fitted for the embedder yet; nothing where too few were found."""
     stages = {stage.name: stage for stage in retrieval.stages}
     if len(stages["dense"].hits) < evidence.FEWEST_HITS:
         return {}
     terms = weigh_terms([library.catalog], retrieval.queries[0])
     features = evidence.measure(stages["dense"], stages.get("lexical"), retrieval.hits, terms)
-    return features | {ACROSS: float(evidence.is_across(retrieval.queries[0], stages["dense"]))}
+    return features | {ACROSS: float(evidence.is_across(language, stages["dense"]))}
 
 
 # ----------------------------------------------------------------------------------------------------------------- fit

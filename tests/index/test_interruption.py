@@ -263,16 +263,13 @@ def test_kill_a_sync_at_random_moments(place: Path, chance: random.Random, durat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [20])
 @pytest.mark.parametrize("work", [_rebuild_once, _repair_once])
-def test_kill_a_repair_at_random_moments(
-    place: Path, chance: random.Random, duration: float, work: object, kills: int
-) -> None:
+def test_kill_a_repair_at_random_moments(place: Path, chance: random.Random, duration: float, work: object) -> None:
     folder = _Folder(place / "notes", chance)
     home = place / "home"
     held, _ = _resumed(home, folder.root)
     done = 0
-    while done < kills:
+    while done < 20:
         _damage(home, chance)
         done += _run_until(chance.uniform(0, duration), work, home, folder.root)
         assert not _run_until(60, _repair_once, home, folder.root)

@@ -70,9 +70,9 @@ def test_the_language_is_that_of_most_of_the_first_passages() -> None:
     def found(*texts: str) -> Stage:
         return Stage("dense", "cosine", tuple(make_hit(text, rank) for rank, text in enumerate(texts, 1)), 0.0)
 
-    assert is_across(QUESTION, found(GERMAN, GERMAN, NOTE))
-    assert not is_across(QUESTION, found(NOTE, OTHER, GERMAN))
-    assert not is_across(QUESTION, found("His name 山田太郎 is written in the register of the boiler house.", NOTE))
+    assert is_across("en", found(GERMAN, GERMAN, NOTE))
+    assert not is_across("en", found(NOTE, OTHER, GERMAN))
+    assert not is_across("en", found("His name 山田太郎 is written in the register of the boiler house.", NOTE))
 
 
 def test_features_by_hand() -> None:

@@ -211,7 +211,7 @@ def test_modules_in_the_working_folder_are_not_imported(tmp_path: Path):
 MAIN = """
 import os, sys, time
 from pathlib import Path
-from rag.sources.workers import _AHEAD_BYTES, _AHEAD_FILES, ReaderPool
+from rag.sources.workers import ReaderPool
 from rag.types import DEFAULT_READING, SourceFile
 print("main", flush=True)
 files = [SourceFile(Path(sys.argv[1]), name, 1, 1) for name in sys.argv[2:]]
